@@ -19,8 +19,8 @@ use crate::exit;
 
 pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
-pub(crate) use files::{DbCommand, ExportFormat, Plan, StudyCommand};
-pub(crate) use load::{Load, traffic_keys};
+pub(crate) use files::{DbCommand, ExportFormat, PlanArgs, StudyCommand};
+pub(crate) use load::{LoadArgs, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat};
 pub(crate) use run::{Aa, ProgressStyle, Run, RunFlags};
@@ -140,7 +140,7 @@ pub(crate) enum Command {
     /// Run a study: a bundled one, or a TOML file
     Run(Run),
     /// Run one workload without a study: its rate, its cost and its limit
-    Load(Load),
+    Load(LoadArgs),
     /// Show what each stage of the kernel's path costs a packet
     #[command(disable_help_subcommand = true)]
     Trace(Box<Trace>),

@@ -9,14 +9,14 @@ use runner::{Event, Invalid};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-pub(crate) struct Progress {
+pub(crate) struct ProgressDisplay {
     /// `Auto` is a bar.
     style: ProgressStyle,
     bar: Option<ProgressBar>,
     own_cpu: bool,
 }
 
-impl Progress {
+impl ProgressDisplay {
     pub(crate) fn new(style: ProgressStyle, own_cpu: bool) -> Self {
         let is_plain = style == ProgressStyle::Auto && !std::io::stderr().is_terminal();
         Self { style: if is_plain { ProgressStyle::Plain } else { style }, bar: None, own_cpu }

@@ -24,7 +24,7 @@ pub(crate) enum StudyCommand {
         set: Vec<Assignment>,
     },
     /// Compute how many boots and runs a difference needs, and how long they take
-    Plan(Plan),
+    Plan(PlanArgs),
     /// List the bundled studies
     List(Formatted),
     /// Print the file of a bundled study
@@ -40,7 +40,7 @@ pub(crate) enum StudyCommand {
 #[command(
     after_help = "Examples:\n  netassay study plan tcp-offload --detect 1%\n  netassay study plan my.toml --detect 2% --power 90% --from 3\n  netassay study plan my.toml --detect 2% --interaction 0.5% --within 3%"
 )]
-pub(crate) struct Plan {
+pub(crate) struct PlanArgs {
     /// A bundled study or a TOML file
     pub(crate) study: String,
     #[arg(long, value_name = "KEY=VALUE", help = SET)]

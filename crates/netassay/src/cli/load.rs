@@ -12,7 +12,7 @@ use super::machines::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(after_help = help())]
-pub(crate) struct Load {
+pub(crate) struct LoadArgs {
     /// The kind of traffic
     #[arg(value_parser = word_of::<Kind>())]
     pub(crate) workload: Kind,

@@ -127,10 +127,10 @@ pub(crate) struct CompareFiles {
 }
 
 /// A value of an option, its word, and its help.
-type Choice<T> = (T, &'static str, &'static str);
+type OptionChoice<T> = (T, &'static str, &'static str);
 
 /// Reads an option that has one of these values.
-fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedValueParser<Value = T> {
+fn one_of<T: Copy + Send + Sync>(choices: &'static [OptionChoice<T>]) -> impl TypedValueParser<Value = T> {
     let words = choices.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
     PossibleValuesParser::new(words).try_map(|word: String| {
         let choice = choices.iter().find(|(_, known, _)| *known == word);
@@ -138,12 +138,12 @@ fn one_of<T: Copy + Send + Sync>(choices: &'static [Choice<T>]) -> impl TypedVal
     })
 }
 
-const DESIGNS: &[Choice<Design>] = &[
+const DESIGNS: &[OptionChoice<Design>] = &[
     (Design::Crossed, "crossed", "Each boot measured every condition"),
     (Design::Nested, "nested", "Each condition has boots of its own"),
 ];
 
-const BETTER: &[Choice<Better>] = &[
+const BETTER: &[OptionChoice<Better>] = &[
     (Better::Higher, "higher", "Rates, for example"),
     (Better::Lower, "lower", "Times and costs, for example"),
 ];

@@ -17,7 +17,7 @@ use crate::machine::PROGRAM;
 use crate::{output, signals};
 
 #[derive(Debug, Default, Serialize)]
-struct Applied {
+struct AppliedAdvice {
     host: String,
     advice: String,
     reasons: Vec<String>,
@@ -65,7 +65,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         Some(launcher) => words::shell_command(["netassay", "undo", "--host", &launcher.to_string()]),
     };
     let host = place.to_string();
-    let mut applied = Applied { host, advice, dry_run: flags.dry_run, undo, ..Applied::default() };
+    let mut applied = AppliedAdvice { host, advice, dry_run: flags.dry_run, undo, ..Applied::default() };
     for one in settings {
         match add(&mut wanted, &one, flags.trade_offs) {
             Ok(()) => {
@@ -111,7 +111,7 @@ fn named(studies: &[StoredStudy]) -> String {
     format!("the advice of {}", results::listed(&names))
 }
 
-impl Applied {
+impl AppliedAdvice {
     fn blocks(&self) -> Vec<Block<'static>> {
         let lists = [
             (format!("{}: {}:", self.host, self.advice), &self.reasons),

@@ -6,13 +6,13 @@ use store::{Outline, Store, StudyId};
 use study::Study;
 use study::metric::Metric;
 
-use crate::cli::Plan;
+use crate::cli::PlanArgs;
 use crate::commands::stored::newest_called;
 use crate::commands::study_files::find;
 use crate::failure::{Failure, bail};
 use crate::output::{self, named};
 
-pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
+pub(crate) fn plan(flags: &PlanArgs) -> Result<(), Failure> {
     let study = find(&flags.study, &flags.set)?;
     let request = SizingRequest {
         detect: flags.detect,
@@ -38,7 +38,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
 
 /// The measured spread: from the given stored study, or the nearest that shows it, of several as
 /// near the newest.
-fn measured(flags: &Plan, study: &Study, metric: Option<Metric>) -> Result<PilotSpread, Failure> {
+fn measured(flags: &PlanArgs, study: &Study, metric: Option<Metric>) -> Result<PilotSpread, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
         let store = Store::open_read_only(path)?;

@@ -21,7 +21,7 @@ use crate::commands::study_files::{crowding, find, refusals};
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::{Failure, bail, say};
 use crate::output::{self, named};
-use crate::terminal::Progress;
+use crate::terminal::ProgressDisplay;
 use crate::{exit, machine, signals, turn};
 
 pub(crate) fn run(run: &Run) -> Result<ExitCode, Failure> {
@@ -149,7 +149,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             },
         };
         let own_cpu = machine::pin_to_own_cpu(&lab.options)?;
-        let mut progress = Progress::new(flags.progress, own_cpu);
+        let mut progress = ProgressDisplay::new(flags.progress, own_cpu);
         let mut campaign = Campaign {
             lab: &mut lab,
             store: &mut store,

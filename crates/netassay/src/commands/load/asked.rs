@@ -5,7 +5,7 @@ use study::{Assignment, Condition, CongestionControl, Family, Scenario, Study};
 use testbed::{RunOrder, Testbed, TestbedOptions};
 use words::{Kind, suggest};
 
-use crate::cli::{HostFlags, Load, traffic_keys};
+use crate::cli::{HostFlags, LoadArgs, traffic_keys};
 use crate::commands::hosts::{ReachedHosts, reach};
 use crate::failure::{Failure, bail};
 use crate::machine;
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// # Errors
     /// [`Failure::Usage`] naming what is not supported, why, and the remedy.
-    pub(super) fn read(flags: &Load) -> Result<Self, Failure> {
+    pub(super) fn read(flags: &LoadArgs) -> Result<Self, Failure> {
         let kind = flags.workload;
         let scenario = match kind.is_received() {
             true if flags.hosts.names_any() => Scenario::Ssh,

@@ -9,7 +9,7 @@ use results::LoadRun;
 use runner::{JudgedRun, TRIALS};
 use testbed::Testbed;
 
-use crate::cli::Load;
+use crate::cli::LoadArgs;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::undo::SaysUnrestored;
 use crate::failure::{Failure, bail};
@@ -17,7 +17,7 @@ use crate::terminal::windows;
 use crate::{machine, output, signals, turn};
 pub(super) use asked::{Asked, study_of_keys};
 
-pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
+pub(crate) fn load(flags: &LoadArgs) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
     if flags.latency_curve {
         curve::check(&asked)?;

@@ -38,14 +38,14 @@ pub(super) enum ReadError {
 
 pub(super) fn read(file: File, format: &ValueFormat) -> Result<Values, ReadError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
-    let mut source = Source { file, format, rest: Vec::new(), bytes: 0, line: 0, has_ended: false };
+    let mut source = BlockSource { file, format, rest: Vec::new(), bytes: 0, line: 0, has_ended: false };
     let (mut values, mut lines) = (Values::default(), 0);
     // Bytes of the blocks after the last one with a value.
     let mut without_value = 0;
     let mut blocks = Vec::new();
     while !source.has_ended {
         let is_large = source.bytes >= WORTH_THREADS;
-        blocks.resize_with(if is_large { threads * BLOCKS_A_THREAD } else { 1 }, Block::new);
+        blocks.resize_with(if is_large { threads * BLOCKS_A_THREAD } else { 1 }, ValueBlock::new);
         thread::scope(|scope| {
             for chunk in blocks.chunks_mut(BLOCKS_A_THREAD) {
                 chunk.iter_mut().for_each(|block| block.fill(&mut source));
@@ -75,7 +75,7 @@ pub(super) fn read(file: File, format: &ValueFormat) -> Result<Values, ReadError
     Ok(values)
 }
 
-struct Source<'a> {
+struct BlockSource<'a> {
     file: File,
     format: &'a ValueFormat,
     /// The start of a line whose end was not read yet.
@@ -86,7 +86,7 @@ struct Source<'a> {
     has_ended: bool,
 }
 
-impl Source<'_> {
+impl BlockSource<'_> {
     /// Returns the number of bytes in `buffer` that are whole lines.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut length = self.rest.len();
@@ -139,19 +139,19 @@ fn endless(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}: not a file of measurements"))
 }
 
-struct Block {
+struct ValueBlock {
     buffer: Vec<u8>,
     length: usize,
     values: Vec<f64>,
     lines: Result<u64, ReadError>,
 }
 
-impl Block {
+impl ValueBlock {
     fn new() -> Self {
         Self { buffer: vec![0; BLOCK], length: 0, values: Vec::new(), lines: Ok(0) }
     }
 
-    fn fill(&mut self, source: &mut Source<'_>) {
+    fn fill(&mut self, source: &mut BlockSource<'_>) {
         (self.length, self.lines) = match source.fill(&mut self.buffer) {
             Ok(length) => (length, Ok(0)),
             Err(error) => (0, Err(ReadError::Io(error))),
