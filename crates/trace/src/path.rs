@@ -64,7 +64,7 @@ pub enum At {
     Return,
 }
 
-type Problem = (Range<usize>, String);
+type PathProblem = (Range<usize>, String);
 
 impl TracePath {
     /// Reads a file's text. `file` is only shown, never opened.
@@ -73,7 +73,7 @@ impl TracePath {
     /// With line and column: what is no TOML, unknown and missing keys, names that no function has,
     /// stages without a probe point, two stages at the same place.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
-        let wrong = |(place, problem): Problem| FileError::new(file, text, place.start, problem);
+        let wrong = |(place, problem): PathProblem| FileError::new(file, text, place.start, problem);
         if text.len() > MOST_BYTES {
             return Err(wrong((0..0, format!("it has {} bytes: use at most {MOST_BYTES}", text.len()))));
         }
@@ -137,7 +137,7 @@ impl Stage {
         if own.is_empty() { &self.functions } else { own }
     }
 
-    fn check(&mut self) -> Result<(), Problem> {
+    fn check(&mut self) -> Result<(), PathProblem> {
         trim(&mut self.label)?;
         for names in [&self.functions, &self.ipv4, &self.ipv6, &self.tracepoints] {
             check_names(names)?;
@@ -157,7 +157,7 @@ impl Stage {
 }
 
 // It is shown on terminals and in charts: control characters could do more there.
-fn trim(text: &mut Spanned<String>) -> Result<(), Problem> {
+fn trim(text: &mut Spanned<String>) -> Result<(), PathProblem> {
     let trimmed = text.get_ref().trim().to_owned();
     let is_printable = |c: char| c.is_ascii_graphic() || c == ' ';
     if !(1..=LONGEST_NAME).contains(&trimmed.len()) || !trimmed.chars().all(is_printable) {
@@ -169,7 +169,7 @@ fn trim(text: &mut Spanned<String>) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_names(names: &[Spanned<String>]) -> Result<(), Problem> {
+fn check_names(names: &[Spanned<String>]) -> Result<(), PathProblem> {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     for (index, name) in names.iter().enumerate() {
         let text = name.get_ref();
