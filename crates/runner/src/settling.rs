@@ -76,7 +76,7 @@ fn other_pace(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let (asked, made): (String, Vec<f64>) = match (traffic.pacing, traffic.rate) {
         (Some(pace), _) => {
             let due = pace.bits() as f64 * f64::from(traffic.flows);
-            let share = |(from, to): Way| bits(traffic, from, to) / due;
+            let share = |(from, to): AccountPair| bits(traffic, from, to) / due;
             (format!("the pace of {pace}"), ways(traffic, account).map(share).collect())
         }
         (None, Some(rate)) => {
@@ -93,9 +93,9 @@ fn other_pace(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     ))
 }
 
-type Way<'a> = (&'a SideAccount, Option<&'a SideAccount>);
+type AccountPair<'a> = (&'a SideAccount, Option<&'a SideAccount>);
 
-fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = Way<'a>> {
+fn ways<'a>(traffic: &Traffic, account: &'a RunAccount) -> impl Iterator<Item = AccountPair<'a>> {
     let (tx, rx) = (&account.transmitter, account.receiver.as_ref());
     let forward = (traffic.direction != Direction::Reverse).then_some((tx, rx));
     let reverse = rx.filter(|_| traffic.direction != Direction::Forward).map(|rx| (rx, Some(tx)));

@@ -3,7 +3,7 @@
 use host::{CpuTimes, ThreadTimes};
 use study::Side;
 
-use super::end::End;
+use super::end::MeasuredEnd;
 use record::{Evidence, Label};
 
 // A thread that wants a CPU for this share of a long window hardly waits for anything else.
@@ -33,7 +33,7 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    pub(super) fn of_end(end: &End<'_>, sending: bool, polls: bool) -> Self {
+    pub(super) fn of_end(end: &MeasuredEnd<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
         let share = |part: fn(&ThreadTimes, f64) -> f64| {
@@ -93,7 +93,7 @@ fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 
-fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
+fn full_cpu(end: &MeasuredEnd<'_>, slack: f64, polls: bool) -> Option<Evidence> {
     let side = end.side;
     let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
     let interrupts = |times: &CpuTimes| times.irq.saturating_add(times.softirq);

@@ -17,7 +17,7 @@ pub(super) const SEGMENTS_LOST: f64 = 1e-4;
 // From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
 
-pub(super) struct End<'a> {
+pub(super) struct MeasuredEnd<'a> {
     pub(super) side: Side,
     pub(super) window: &'a Measured,
     pub(super) whole: &'a Finished,
@@ -28,8 +28,8 @@ pub(super) struct End<'a> {
 /// One way of a stream, or requests and their answers.
 pub(super) struct OneWay<'a> {
     pub(super) order: &'a RunOrder,
-    pub(super) from: &'a End<'a>,
-    pub(super) to: &'a End<'a>,
+    pub(super) from: &'a MeasuredEnd<'a>,
+    pub(super) to: &'a MeasuredEnd<'a>,
 }
 
 // A token bucket counts bytes, and a wire has preamble and gaps, that the interface does not count.
@@ -37,7 +37,7 @@ const REACHED: f64 = 0.9;
 // TCP does not fill a token bucket's short queue better.
 const HELD_UP: f64 = 0.5;
 
-impl<'a> End<'a> {
+impl<'a> MeasuredEnd<'a> {
     pub(super) fn new(side: Side, own: &'a SideAccount, account: &RunAccount) -> Self {
         let contention = Contention::find(account, side, own);
         Self { side, window: &own.window, whole: &own.whole, contention }
@@ -179,7 +179,7 @@ const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
 /// The CPU time that the receiver spends on datagrams that its socket then drops, if it is much.
-fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
+fn livelock(to: &MeasuredEnd<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
     (dropped >= DROPPED && interrupted >= INTERRUPTED)

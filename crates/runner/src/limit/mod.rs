@@ -30,7 +30,7 @@ use words::distinct;
 
 use self::busy::Busy;
 use self::contended::Contention;
-use self::end::{End, MUCH, OneWay, SEGMENTS_LOST};
+use self::end::{MUCH, MeasuredEnd, OneWay, SEGMENTS_LOST};
 
 // The edges of a window cut bursts in two, and TCP's pacing counts headers.
 const ASKED: f64 = 0.95;
@@ -52,11 +52,11 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
-    let transmitter = End::new(Side::Transmitter, &account.transmitter, account);
+    let transmitter = MeasuredEnd::new(Side::Transmitter, &account.transmitter, account);
     let Some(receiver) = &account.receiver else {
         return unless_contended(unreceived(order, &transmitter), &transmitter, &transmitter);
     };
-    let receiver = End::new(Side::Receiver, receiver, account);
+    let receiver = MeasuredEnd::new(Side::Receiver, receiver, account);
     let forward = OneWay { order, from: &transmitter, to: &receiver };
     let reverse = OneWay { order, from: &receiver, to: &transmitter };
     match (order.traffic.kind.is_rr(), order.traffic.direction) {
@@ -80,7 +80,7 @@ fn either(forward: &OneWay<'_>, reverse: &OneWay<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
+fn unreceived(order: &RunOrder, from: &MeasuredEnd<'_>) -> Limit {
     let sent = 8.0 * from.per_second(from.window.load.sent.bytes);
     let refused = from.window.load.sent.no_buffers;
     let busy = Busy::of_end(from, true, false);
@@ -102,7 +102,7 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
+fn unless_contended(mut limit: Limit, from: &MeasuredEnd<'_>, to: &MeasuredEnd<'_>) -> Limit {
     let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
     let ends = match limit.label {
         Label::Pacing | Label::Link | Label::Contended | Label::HostCpu => [None, None],
@@ -125,7 +125,7 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     limit
 }
 
-fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
+fn would_drop_anyway(limit: &Limit, to: &MeasuredEnd<'_>, contention: &Contention) -> bool {
     let dropped = limit.evidence.iter().find_map(|what| match what {
         Evidence::Lost { place: LossPlace::Socket(_), datagrams, offered } => {
             Some(*datagrams as f64 / (*offered).max(1) as f64)
@@ -241,7 +241,7 @@ impl OneWay<'_> {
         Busy::of_end(self.to, false, self.polls(self.to))
     }
 
-    fn polls(&self, end: &End<'_>) -> bool {
+    fn polls(&self, end: &MeasuredEnd<'_>) -> bool {
         let traffic = &self.order.traffic;
         // Polling that was refused, or had no queue to poll, is sleep.
         traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
