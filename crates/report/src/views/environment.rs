@@ -69,16 +69,19 @@ fn pair_interfaces(one: &mut Value, other: &mut Value) {
 }
 
 /// Values by their paths.
-type Values = BTreeMap<String, String>;
+type EnvironmentValues = BTreeMap<String, String>;
 
-fn differences<'v>(one: &'v Values, other: &'v Values) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
+fn differences<'v>(
+    one: &'v EnvironmentValues,
+    other: &'v EnvironmentValues,
+) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let value = |of: &'v Values, path: &String| of.get(path).map(String::as_str);
+    let value = |of: &'v EnvironmentValues, path: &String| of.get(path).map(String::as_str);
     let both = paths.into_iter().map(|path| (path.as_str(), value(one, path), value(other, path)));
     both.filter(|(_, one, other)| one != other).collect()
 }
 
-fn changes(before: &Values, after: &Values) -> String {
+fn changes(before: &EnvironmentValues, after: &EnvironmentValues) -> String {
     let shown = |value: Option<&str>| value.unwrap_or("-").to_owned();
     let line = |(path, before, after)| format!("    {path}: {} -> {}\n", shown(before), shown(after));
     differences(before, after).into_iter().map(line).collect()
@@ -89,8 +92,8 @@ fn changes(before: &Values, after: &Values) -> String {
 const OTHER: usize = 2_000;
 
 /// Each boot but the first as its differences from the most similar earlier one.
-fn recorded(boots: impl Iterator<Item = (String, Values, String)>) -> String {
-    let (mut kinds, mut text): (Vec<(String, Values)>, _) = (Vec::new(), String::new());
+fn recorded(boots: impl Iterator<Item = (String, EnvironmentValues, String)>) -> String {
+    let (mut kinds, mut text): (Vec<(String, EnvironmentValues)>, _) = (Vec::new(), String::new());
     for (name, own, end) in boots {
         let nearest = kinds.iter().map(|(known, values)| (known, changes(values, &own)));
         let nearest = nearest.min_by_key(|(_, differ)| differ.len());
@@ -127,7 +130,7 @@ fn end(boot: &BootRow) -> String {
     }
 }
 
-fn values(environment: &Environment) -> Values {
+fn values(environment: &Environment) -> EnvironmentValues {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
     if !environment.changed.is_empty() {

@@ -11,12 +11,12 @@ use crate::chart::Markup;
 use crate::fixed;
 
 /// The element that says why a case does not pass, with the type of the reason.
-type Trouble = Option<(&'static str, &'static str)>;
+type CaseReason = Option<(&'static str, &'static str)>;
 
 /// The decision as JUnit XML: a case for each check. A failed check is a failure; an inconclusive
 /// check is an error, or skipped if inconclusive checks count as passed.
 pub fn gate_junit(gate: &Gate) -> String {
-    let troubles: Vec<Trouble> = gate.checks.iter().map(|check| trouble(gate, check)).collect();
+    let troubles: Vec<CaseReason> = gate.checks.iter().map(|check| trouble(gate, check)).collect();
     let incomplete = incomplete(gate);
     let all = || troubles.iter().chain(gate.require_complete.then_some(&incomplete));
     let count = |name: &str| all().flatten().filter(|(element, _)| *element == name).count() as f64;
@@ -47,7 +47,7 @@ pub fn gate_junit(gate: &Gate) -> String {
     format!("{xml}\n")
 }
 
-fn trouble(gate: &Gate, check: &GateCheck) -> Trouble {
+fn trouble(gate: &Gate, check: &GateCheck) -> CaseReason {
     match (check.outcome, gate.inconclusive_counts_as) {
         (GateOutcome::Pass, _) => None,
         (GateOutcome::Fail, _) => Some(("failure", "regression")),
@@ -57,12 +57,12 @@ fn trouble(gate: &Gate, check: &GateCheck) -> Trouble {
     }
 }
 
-fn incomplete(gate: &Gate) -> Trouble {
+fn incomplete(gate: &Gate) -> CaseReason {
     let element = if gate.inconclusive_counts_as == GateOutcome::Fail { "failure" } else { "error" };
     gate.is_kept_back().then_some((element, "incomplete"))
 }
 
-fn write_case(xml: &mut Markup, [class, name]: [&str; 2], trouble: Trouble, message: &str) {
+fn write_case(xml: &mut Markup, [class, name]: [&str; 2], trouble: CaseReason, message: &str) {
     let attributes = [("classname", class.into()), ("name", name.into())];
     xml.element("testcase", &attributes, |xml| match trouble {
         // The elements with a message all mean that a case does not pass.
