@@ -18,13 +18,13 @@ pub struct Drift {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    pub interface: Interface,
+    pub interface: InterfaceRole,
     pub setting: Setting,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Interface {
+pub struct InterfaceRole {
     pub side: Side,
     /// True for the interface under the tunnel.
     pub underlay: bool,

@@ -20,7 +20,7 @@ mod side;
 
 pub use detail::{Detail, ExactRun};
 pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
-pub use drift::{Difference, Drift, Interface, Setting};
+pub use drift::{Difference, Drift, InterfaceRole, Setting};
 pub use environment::{CpuSplit, Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{Evidence, Limit, LossPlace, Wait, WaitedFor};
 pub use figure::{counted, in_thousands};

@@ -176,12 +176,12 @@ mod tests {
     use super::*;
     use crate::detail::Detail;
     use crate::disturbance::Cause;
-    use crate::drift::{Difference, Drift, Interface, Setting};
+    use crate::drift::{Difference, Drift, InterfaceRole, Setting};
 
     fn all_details() -> [Detail; 4] {
         let mut measured = Detail::Measured(Box::new(account()));
         measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);
-        let interface = Interface { side: words::Side::Receiver, underlay: true };
+        let interface = InterfaceRole { side: words::Side::Receiver, underlay: true };
         let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
         let drift = Drift { differences: vec![Difference { interface, setting }] };
         [Detail::Nothing, measured, Detail::Exact(Box::new(exact_run())), Detail::Drifted(drift)]

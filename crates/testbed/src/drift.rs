@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Difference, Drift, Interface, Setting};
+use record::{Difference, Drift, InterfaceRole, Setting};
 use study::{BySide, Effective, Settled, Side};
 
 use crate::switches::{InterfaceSwitches, Switches};
@@ -19,16 +19,16 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
     (!differences.is_empty()).then_some(Drift { differences })
 }
 
-fn interfaces(effective: &Effective) -> impl Iterator<Item = (Interface, &Settled)> {
+fn interfaces(effective: &Effective) -> impl Iterator<Item = (InterfaceRole, &Settled)> {
     let receiver = effective.receiver.as_ref().map(|settled| (Side::Receiver, settled));
     let ends = std::iter::once((Side::Transmitter, &effective.transmitter)).chain(receiver);
     let under = effective.underlay.iter().flat_map(BySide::each_ref);
-    let read_back = |underlay| move |(side, settled)| (Interface { side, underlay }, settled);
+    let read_back = |underlay| move |(side, settled)| (InterfaceRole { side, underlay }, settled);
     ends.map(read_back(false)).chain(under.map(read_back(true)))
 }
 
 fn differences(
-    interface: Interface,
+    interface: InterfaceRole,
     asked: &InterfaceSwitches,
     then: &Settled,
     now: &Settled,

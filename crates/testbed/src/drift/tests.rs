@@ -63,7 +63,7 @@ fn a_difference_names_the_setting_that_its_own_interface_was_asked_for() {
     let asked = Switches { own, underlay, ..Default::default() };
     let found = drift(&effective(8), &effective(9), &asked).unwrap().differences;
     let of = |side, underlay, asked| Difference {
-        interface: Interface { side, underlay },
+        interface: InterfaceRole { side, underlay },
         setting: Setting::Device { setting: ring, asked: Some(asked), before: Some(8), after: Some(9) },
     };
     let (transmitter, receiver) = (Side::Transmitter, Side::Receiver);
