@@ -164,20 +164,20 @@ fn sizes(outline: &Outline, pair: usize) -> Vec<(EffectKey, Sizes)> {
     found
 }
 
-type BootMeans = BTreeMap<u32, f64>;
+type MeanByBoot = BTreeMap<u32, f64>;
 
-fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> BootMeans {
+fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> MeanByBoot {
     let own = values.iter().filter(|(own, ..)| *own == condition);
     of_boots(own.map(|(_, boot, value)| (*boot, *value)))
 }
 
-fn logarithms(means: &BootMeans) -> BootMeans {
+fn logarithms(means: &MeanByBoot) -> MeanByBoot {
     means.iter().map(|(boot, mean)| (*boot, mean.ln())).collect()
 }
 
 /// The difference of two conditions on one pair: within boots where boots measured both, else
 /// between boots (Welch). `None` if one was not measured.
-fn effect(baseline: &BootMeans, own: &BootMeans) -> Option<PairEffect> {
+fn effect(baseline: &MeanByBoot, own: &MeanByBoot) -> Option<PairEffect> {
     let shared: Vec<f64> = own.iter().filter_map(|(boot, mean)| Some(mean - baseline.get(boot)?)).collect();
     if !shared.is_empty() {
         return Some(PairEffect::of_boots(&shared));

@@ -1,7 +1,7 @@
 //! The findings of studies, runs, traces and machines, as data: this is the JSON. Pure.
 //!
 //! [`Results`] is about one study, [`Comparisons`] and [`ClassicTest`] are comparisons of values,
-//! [`PlanListing`] is a study before it is measured, [`LoadRun`] one run, [`PathTrace`] the trace
+//! [`PlanListing`] is a study before it is measured, [`LoadRun`] one run, [`PathTraceReport`] the trace
 //! of a path, [`Examination`] a machine.
 
 pub mod advice;
@@ -67,7 +67,7 @@ pub use history::{
 pub use kernel_list::ListedKernel;
 pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
 pub use load_run::LoadRun;
-pub use path_trace::{ListedPath, PathList, PathTrace, Place, SizedTrace, TracedMachine, unlike};
+pub use path_trace::{ListedPath, PathList, PathTraceReport, Place, SizedTrace, TracedMachine, unlike};
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FactorLevel, MetricChange, SwitchContext,
     SwitchEffect, SwitchEffects,

@@ -11,7 +11,7 @@ use crate::counted;
 
 /// The trace of a path, with one or several sizes of the message.
 #[derive(Debug, Serialize)]
-pub struct PathTrace {
+pub struct PathTraceReport {
     /// The version that traced it.
     pub netassay: &'static str,
     /// The command line.
@@ -144,7 +144,7 @@ impl SizedTrace {
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 
-    /// That the stages do not close, by how much, and the way out.
+    /// By how much the stages do not close, and the way out; `None` if they close.
     pub fn breach(&self, exact: bool) -> Option<String> {
         let way_out = if exact { "" } else { ", or count instructions (exact=true)" };
         let breach = self.closure?.breach(exact)?;
@@ -180,7 +180,7 @@ impl TracedMachine {
     }
 }
 
-impl PathTrace {
+impl PathTraceReport {
     /// The ends of which a message's CPU time is.
     pub fn whose(&self) -> &'static str {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }

@@ -52,7 +52,7 @@ fn judge(flags: &Gate) -> Result<GateOutcome, Failure> {
         require_complete: flags.require_complete,
         acknowledged: acknowledged.unwrap_or_default(),
     };
-    let gate = results::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
+    let gate = results::gate::GateDecision::judge(cases(flags)?, &request).map_err(failure)?;
     let blocks = views::gate(&gate);
     let layout = Layout { wide: flags.wide, ..Layout::PLAIN };
     let text = match flags.format {

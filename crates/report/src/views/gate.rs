@@ -1,7 +1,7 @@
 //! The decision of a gate as blocks.
 
-use results::gate::{Bound, Gate, GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
-use results::{GateBaseline, counted, figure, first_of, percent};
+use results::gate::{Bound, GateCheck, GateDecision, GateOutcome, InconclusiveReason, SettlingBoots};
+use results::{GateBaseline, counted, figure, first_of, percent, range};
 use stats::signed;
 use study::Name;
 
@@ -13,7 +13,7 @@ const NAMED: usize = 5;
 
 /// The outcome, a table for each bound, a sentence for each check that does not plainly pass, and
 /// how it was judged.
-pub fn gate(gate: &Gate) -> Vec<Block<'static>> {
+pub fn gate(gate: &GateDecision) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Heading(format!("Gate: {}", gate.outcome.word())),
         Block::Text(subject(gate)),
@@ -69,7 +69,7 @@ fn table(checks: &[GateCheck]) -> Table {
 }
 
 /// The studies: `study 6 (quick) against study 3 (quick, tagged main)`.
-pub(super) fn subject(gate: &Gate) -> String {
+pub(super) fn subject(gate: &GateDecision) -> String {
     let against = match &gate.baseline {
         GateBaseline::Study(baseline) => baseline.words(),
         GateBaseline::Conditions(word) => format!("its own {word}"),
@@ -78,7 +78,7 @@ pub(super) fn subject(gate: &Gate) -> String {
 }
 
 /// The number of checks by outcome: `8 checks: 1 fail, 1 inconclusive, 6 pass`.
-fn counts(gate: &Gate) -> String {
+fn counts(gate: &GateDecision) -> String {
     let outcomes = [GateOutcome::Fail, GateOutcome::Inconclusive, GateOutcome::Pass];
     let counts = outcomes.map(|outcome| (gate.count(outcome), outcome.word()));
     let parts = counts.into_iter().filter(|(count, _)| *count > 0);
@@ -88,24 +88,25 @@ fn counts(gate: &Gate) -> String {
 
 /// A difference in the unit of a bound: `-2.1 %`, `+20 us`.
 fn size(bound: &Bound, value: f64) -> String {
-    let (shown, unit) = number(bound, value);
-    if unit.is_empty() { shown } else { format!("{shown} {unit}") }
+    let factor = bound.unit.map_or(1.0, |(_, factor)| factor);
+    with_unit(number(bound, value / factor), bound)
 }
 
 /// An interval in the unit of a bound: `-3.0 to -0.7 %`; `at least -3.0 %` with one end.
 fn interval(bound: &Bound, (low, high): (f64, f64)) -> String {
-    match (low.is_finite(), high.is_finite()) {
-        (true, true) => format!("{} to {}", number(bound, low).0, size(bound, high)),
-        (true, false) => format!("at least {}", size(bound, low)),
-        (false, true) => format!("at most {}", size(bound, high)),
-        (false, false) => "-".to_owned(),
-    }
+    let factor = bound.unit.map_or(1.0, |(_, factor)| factor);
+    with_unit(range(Some((low / factor, high / factor)), |end| number(bound, end)), bound)
 }
 
-fn number(bound: &Bound, value: f64) -> (String, &'static str) {
-    match bound.unit {
-        None => (signed(percent(value)), "%"),
-        Some((word, factor)) => (signed(figure(value / factor)), word),
+/// A number in the unit of a bound.
+fn number(bound: &Bound, value: f64) -> String {
+    signed(if bound.unit.is_some() { figure(value) } else { percent(value) })
+}
+
+fn with_unit(shown: String, bound: &Bound) -> String {
+    match bound.unit.map_or("%", |(word, _)| word) {
+        "" => shown,
+        unit => format!("{shown} {unit}"),
     }
 }
 
@@ -156,7 +157,7 @@ fn settled(by: Option<SettlingBoots>, now: Option<usize>) -> String {
     }
 }
 
-fn difference_sentence(gate: &Gate) -> Option<String> {
+fn difference_sentence(gate: &GateDecision) -> Option<String> {
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let GateBaseline::Study(baseline) = &gate.baseline else { return None };
     let (one, other, shown) = (baseline.study, gate.study.study, first_of(&named, NAMED));

@@ -4,7 +4,7 @@
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
-use results::gate::{Gate, GateCheck, GateOutcome};
+use results::gate::{GateCheck, GateDecision, GateOutcome};
 
 use super::gate::{check_sentence, subject};
 use crate::chart::Markup;
@@ -15,7 +15,7 @@ type CaseReason = Option<(&'static str, &'static str)>;
 
 /// The decision as JUnit XML: a case for each check. A failed check is a failure; an inconclusive
 /// check is an error, or skipped if inconclusive checks count as passed.
-pub fn gate_junit(gate: &Gate) -> String {
+pub fn gate_junit(gate: &GateDecision) -> String {
     let troubles: Vec<CaseReason> = gate.checks.iter().map(|check| trouble(gate, check)).collect();
     let incomplete = incomplete(gate);
     let all = || troubles.iter().chain(gate.require_complete.then_some(&incomplete));
@@ -47,7 +47,7 @@ pub fn gate_junit(gate: &Gate) -> String {
     format!("{xml}\n")
 }
 
-fn trouble(gate: &Gate, check: &GateCheck) -> CaseReason {
+fn trouble(gate: &GateDecision, check: &GateCheck) -> CaseReason {
     match (check.outcome, gate.inconclusive_counts_as) {
         (GateOutcome::Pass, _) => None,
         (GateOutcome::Fail, _) => Some(("failure", "regression")),
@@ -57,7 +57,7 @@ fn trouble(gate: &Gate, check: &GateCheck) -> CaseReason {
     }
 }
 
-fn incomplete(gate: &Gate) -> CaseReason {
+fn incomplete(gate: &GateDecision) -> CaseReason {
     let element = if gate.inconclusive_counts_as == GateOutcome::Fail { "failure" } else { "error" };
     gate.is_kept_back().then_some((element, "incomplete"))
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use host::perf::{FunctionCost, Profile};
-use results::{PathTrace, Place, SizedTrace, beyond_rounding, counted, figure, listed, stages_by_end};
+use results::{PathTraceReport, Place, SizedTrace, beyond_rounding, counted, figure, listed, stages_by_end};
 use trace::{Journeys, StageTime};
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
 /// The stages of a path, how they were found, and the functions that take the CPU.
-pub fn path_trace(found: &PathTrace) -> Vec<Block<'static>> {
+pub fn path_trace(found: &PathTraceReport) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Text(format!("{}: {}", found.path, found.about)),
         Block::Table(stages(found).titled(found.traffic())),
@@ -39,7 +39,7 @@ fn share(traced: &SizedTrace, row: &StageTime) -> Cell {
     traced.part(row).map_or_else(|| "waits".into(), |part| (100.0 * beyond_rounding(part, 1.0)).into())
 }
 
-fn stages(found: &PathTrace) -> Table {
+fn stages(found: &PathTraceReport) -> Table {
     let unit = short_unit(found.exact);
     let steps = found.steps();
     let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| found.name(place))).collect();
@@ -82,7 +82,7 @@ fn beside_each_other<'d>(
     table
 }
 
-fn sentences(found: &PathTrace) -> Vec<String> {
+fn sentences(found: &PathTraceReport) -> Vec<String> {
     let is_alone = found.traces.len() == 1;
     let aside = "; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between";
     let more = if is_alone { aside } else { "" };
@@ -111,7 +111,7 @@ fn sentences(found: &PathTrace) -> Vec<String> {
 }
 
 /// The stages for which different functions stood with different sizes.
-fn stand_ins(found: &PathTrace) -> Vec<String> {
+fn stand_ins(found: &PathTraceReport) -> Vec<String> {
     let sentence = |stage: &usize| {
         let seen = found.traces.iter().filter(|traced| traced.passes(*stage));
         let at = |traced: &SizedTrace| format!("at {} with {}", traced.place(*stage).1, traced.size());
@@ -122,7 +122,7 @@ fn stand_ins(found: &PathTrace) -> Vec<String> {
     found.unlike.iter().map(sentence).collect()
 }
 
-fn size_sentences(traced: &SizedTrace, found: &PathTrace) -> Vec<String> {
+fn size_sentences(traced: &SizedTrace, found: &PathTraceReport) -> Vec<String> {
     let unit = found.unit();
     let mut sentences = Vec::new();
     if let (Some(whole), Some(closure)) = (traced.whole, traced.closure) {
@@ -292,8 +292,8 @@ mod tests {
         SizedTrace::new(asked, account, true)
     }
 
-    fn document(traces: Vec<SizedTrace>) -> PathTrace {
-        PathTrace {
+    fn document(traces: Vec<SizedTrace>) -> PathTraceReport {
+        PathTraceReport {
             netassay: "0.1.0",
             command: "netassay trace tcp-rx exact=true".to_owned(),
             path: "tcp-rx".to_owned(),

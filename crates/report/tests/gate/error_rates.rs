@@ -11,7 +11,7 @@ use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use results::GateCases;
-use results::gate::{Gate, GateOutcome, GateRequest};
+use results::gate::{GateDecision, GateOutcome, GateRequest};
 use stats::Design;
 use stats::planning::{PlannedFamily, SampleSizePlan};
 use store::Outline;
@@ -76,17 +76,17 @@ impl Pair {
         Self { before: bare(1), after: bare(2), request: request(texts) }
     }
 
-    fn judged(&mut self, random: &mut ChaCha8Rng, before: &[f64], after: &[f64]) -> Gate {
+    fn judged(&mut self, random: &mut ChaCha8Rng, before: &[f64], after: &[f64]) -> GateDecision {
         for (outline, means) in [(&mut self.before, before), (&mut self.after, after)] {
             outline.values.insert(study::metric::THROUGHPUT, drawn(random, means, 0.0));
         }
         let cases = GateCases::between(&self.before, &self.after, &metrics(&self.request)).unwrap();
-        Gate::judge(cases, &self.request).unwrap()
+        GateDecision::judge(cases, &self.request).unwrap()
     }
 }
 
 /// The shares of experiments whose gate failed, and whose gate passed.
-fn rates(experiments: usize, seed: u64, mut gate: impl FnMut(&mut ChaCha8Rng) -> Gate) -> (f64, f64) {
+fn rates(experiments: usize, seed: u64, mut gate: impl FnMut(&mut ChaCha8Rng) -> GateDecision) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut failed, mut passed) = (0, 0);
     for _ in 0..experiments {
@@ -156,14 +156,14 @@ fn of_one_check_false_alarms_and_false_passes_are_as_rare_as_stated_and_power_is
 const FOUR: &str =
     "[[workload]]\nkind = \"tcp_stream\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\nmtu = [1500, 9000]\n";
 
-fn family(seed: u64, experiments: usize, texts: &[&str], changes: [f64; 4]) -> Vec<Gate> {
+fn family(seed: u64, experiments: usize, texts: &[&str], changes: [f64; 4]) -> Vec<GateDecision> {
     let mut pair = Pair::of(&study(FOUR), texts);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let after = changes.map(|percent| MEAN * (1.0 + percent / 100.0));
     (0..experiments).map(|_| pair.judged(&mut random, &[MEAN; 4], &after)).collect()
 }
 
-fn share(gates: &[Gate], is: impl Fn(&Gate) -> bool) -> f64 {
+fn share(gates: &[GateDecision], is: impl Fn(&GateDecision) -> bool) -> f64 {
     gates.iter().filter(|gate| is(gate)).count() as f64 / gates.len() as f64
 }
 
@@ -207,7 +207,7 @@ fn within_one_study_boots_cancel_and_errors_are_as_rare_as_stated(experiments: u
             run.metrics.insert(study::metric::THROUGHPUT, value);
         }
         let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
-        Gate::judge(cases, &asked).unwrap()
+        GateDecision::judge(cases, &asked).unwrap()
     };
     let (failed, passed) = rates(experiments, 31, |random| judged(random, 2.0));
     let most = most(ALPHA, experiments);

@@ -4,10 +4,10 @@ use crate::made_up::{judged, known, request, stored, two};
 use netassay_report::document::markdown;
 use netassay_report::views;
 use proptest::prelude::*;
-use results::gate::{Gate, GateOutcome, GateRequest};
+use results::gate::{GateDecision, GateOutcome, GateRequest};
 
 /// A gate whose first condition, study and acknowledgement are named so.
-fn named(name: &str, inconclusive: GateOutcome) -> Gate {
+fn named(name: &str, inconclusive: GateOutcome) -> GateDecision {
     let level = |condition: usize, boot: u32, run: u32| {
         1000.0 + 100.0 * condition as f64 + f64::from((boot * 7 + run * 3) % 11)
     };
@@ -148,7 +148,7 @@ proptest! {
     fn any_name_gives_well_formed_xml_and_markdown_of_as_many_lines(name in "(.|[<>&\"'\u{0}-\u{1f}\n|`]){1,30}") {
         let gate = named(&name, GateOutcome::Inconclusive);
         prop_assert_eq!(read(&views::gate_junit(&gate)).map(|found| found.len() > 4), Ok(true));
-        let lines = |gate: &Gate| markdown(&views::gate(gate)).lines().count();
+        let lines = |gate: &GateDecision| markdown(&views::gate(gate)).lines().count();
         prop_assert_eq!(lines(&gate), lines(&named("plain", GateOutcome::Inconclusive)));
     }
 }

@@ -6,7 +6,7 @@ use netassay_report::document::{markdown, terminal};
 use netassay_report::views;
 use record::sample::account;
 use record::{Cause, Detail, Disturbance};
-use results::gate::{Gate, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
+use results::gate::{GateDecision, GateError, GateOutcome, GateRequest, InconclusiveReason, SettlingBoots};
 use results::{Error, GateCases};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
@@ -161,7 +161,7 @@ fn what_cannot_be_judged_is_refused() {
         Err(Error::NothingToJudge { .. })
     ));
     let twice = request(&["throughput < -2%", "throughput < -3%"]);
-    let gate = Gate::judge(between(&before, &after, &request(&["throughput < -2%"])), &twice);
+    let gate = GateDecision::judge(between(&before, &after, &request(&["throughput < -2%"])), &twice);
     assert!(matches!(gate, Err(GateError::SameBound(..))));
 }
 
@@ -272,7 +272,7 @@ fn an_acknowledged_regression_passes_until_it_grows() {
 }
 
 /// A gate with each outcome, an acknowledgement, one without effect, and another kernel.
-fn of_all_sorts() -> Gate {
+fn of_all_sorts() -> GateDecision {
     let five = study(
         "[[workload]]\nkind = \"tcp_stream\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\nmtu = [1500, 9000]\n",
     );
@@ -321,7 +321,7 @@ fn counts_and_a_gate_within_a_study_are_told_as_what_they_are() {
             + f64::from((boot * run + condition as u32) % 3)
     });
     let cases = GateCases::within(&own, "family=ipv4", &metrics(&asked)).unwrap();
-    let gate = Gate::judge(cases, &asked).unwrap();
+    let gate = GateDecision::judge(cases, &asked).unwrap();
     insta::assert_snapshot!("within", Layout::PLAIN.wrap(&terminal(&views::gate(&gate), Layout::PLAIN)));
 }
 

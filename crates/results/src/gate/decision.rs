@@ -41,7 +41,7 @@ pub enum GateError {
 /// The decision of a gate.
 #[derive(Debug, Serialize)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct Gate {
+pub struct GateDecision {
     pub outcome: GateOutcome,
     pub study: StudyRef,
     pub baseline: GateBaseline,
@@ -61,7 +61,7 @@ pub struct Gate {
     pub method: Vec<String>,
 }
 
-impl Gate {
+impl GateDecision {
     /// Judges the cases of a study.
     ///
     /// # Errors

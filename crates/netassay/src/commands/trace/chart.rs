@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use report::chart::{Arrow, ArrowCost, Figure, Id, LanePlot, Quantity};
-use results::{PathTrace, Place, SizedTrace};
+use results::{PathTraceReport, Place, SizedTrace};
 use trace::{Layer, StageTime};
 
 /// The chart; `None` where no packet was followed.
-pub(super) fn flow_chart(found: &PathTrace) -> Option<Figure> {
+pub(super) fn flow_chart(found: &PathTraceReport) -> Option<Figure> {
     let (steps, first) = (found.steps(), found.traces.first()?);
     // The places that are passed, in the order of the path.
     let passed: BTreeSet<Place<'_>> = steps.iter().flatten().copied().collect();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::PathTrace;
+use results::PathTraceReport;
 
 use super::chart::flow_chart;
 use super::flame::{self, Flames};
@@ -21,7 +21,7 @@ pub(super) fn is_of_packets(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
-pub(super) fn write(found: &PathTrace, flags: &Trace) -> Result<(), Failure> {
+pub(super) fn write(found: &PathTraceReport, flags: &Trace) -> Result<(), Failure> {
     for path in &flags.chart {
         let (text, content) = if is_of_packets(path) {
             trace_events(found, flags.every)?

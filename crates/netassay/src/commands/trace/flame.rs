@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use report::chart::{Figure, Flame, FlameStack, Id, Panel, Quantity};
-use results::{PathTrace, StageDifferences};
+use results::{PathTraceReport, StageDifferences};
 
 use crate::again;
 use crate::failure::{Failure, bail, say};
@@ -27,7 +27,7 @@ pub(super) struct Flames {
 }
 
 impl Flames {
-    pub(super) fn of_path(found: &PathTrace) -> Self {
+    pub(super) fn of_path(found: &PathTraceReport) -> Self {
         let mut graphs = Vec::new();
         for traced in &found.traces {
             let Some(profile) = &traced.account.profile else { continue };

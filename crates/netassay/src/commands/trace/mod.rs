@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use agent::message::TraceOptions;
 use report::views;
-use results::{PathTrace, SizedTrace, unlike};
+use results::{PathTraceReport, SizedTrace, unlike};
 use study::{Assignment, Kind};
 use trace::{MOST_BYTES, TracePath, bundled_text};
 
@@ -111,7 +111,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         notes.extend(on.host.as_ref().map(own));
     }
     let asked = &all[0];
-    let found = PathTrace {
+    let found = PathTraceReport {
         netassay: env!("CARGO_PKG_VERSION"),
         command: again::command(),
         path: name.to_owned(),

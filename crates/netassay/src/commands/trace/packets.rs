@@ -1,13 +1,13 @@
 //! Single packets in the Trace Event Format, which Perfetto and chrome://tracing show: a track for
 //! each packet, on it a slice for each way from stage to stage.
 
-use results::{PathTrace, SizedTrace, counted};
+use results::{PathTraceReport, SizedTrace, counted};
 use serde_json::{Value, json};
 use trace::StampedPacket;
 
 use crate::failure::{Failure, bail};
 
-pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, String), Failure> {
+pub(super) fn trace_events(found: &PathTraceReport, every: u32) -> Result<(String, String), Failure> {
     let sampled = || found.traces.iter().filter_map(|traced| traced.account.sampled.as_ref());
     let count: usize = sampled().map(|sampled| sampled.packets.len()).sum();
     let missed: u64 = sampled().map(|sampled| sampled.missed).sum();
@@ -33,7 +33,7 @@ pub(super) fn trace_events(found: &PathTrace, every: u32) -> Result<(String, Str
 }
 
 /// The packets of one size of the message are the tracks of one process.
-fn of_size(found: &PathTrace, traced: &SizedTrace, process: u64) -> Vec<Value> {
+fn of_size(found: &PathTraceReport, traced: &SizedTrace, process: u64) -> Vec<Value> {
     let packets = traced.account.sampled.as_ref().map_or(&[][..], |sampled| &sampled.packets);
     let start = |packet: &StampedPacket| packet.stamps.first().map_or(0, |stamp| stamp.at);
     let first = packets.first().map_or(0, start);
@@ -55,7 +55,7 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
 }
 
 /// The whole packet, and in it its stages. `came`: its time behind the first packet, in the unit.
-fn of_packet(found: &PathTrace, traced: &SizedTrace, packet: &StampedPacket, came: u64) -> Vec<Value> {
+fn of_packet(found: &PathTraceReport, traced: &SizedTrace, packet: &StampedPacket, came: u64) -> Vec<Value> {
     let unit = found.unit();
     let stage = |point: u8| match traced.account.stage_at(point) {
         Some(at) => found.name(traced.place(at)),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use results::GateCases;
 use results::gate::{
-    Acknowledgement, Bound, Gate, GateOutcome, GateRequest, acknowledgements, day_of_instant,
+    Acknowledgement, Bound, GateDecision, GateOutcome, GateRequest, acknowledgements, day_of_instant,
 };
 use store::{Outline, StoredStudy, StudyId};
 use study::Study;
@@ -107,10 +107,10 @@ pub(crate) fn metrics(request: &GateRequest) -> Vec<Metric> {
     metrics
 }
 
-pub(crate) fn judged(baseline: &StoredStudy, study: &StoredStudy, request: &GateRequest) -> Gate {
-    Gate::judge(between(baseline, study, request), request).unwrap()
+pub(crate) fn judged(baseline: &StoredStudy, study: &StoredStudy, request: &GateRequest) -> GateDecision {
+    GateDecision::judge(between(baseline, study, request), request).unwrap()
 }
 
-pub(crate) fn outcomes(gate: &Gate) -> Vec<&'static str> {
+pub(crate) fn outcomes(gate: &GateDecision) -> Vec<&'static str> {
     gate.checks.iter().map(|check| check.outcome.word()).collect()
 }
