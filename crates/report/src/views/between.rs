@@ -1,6 +1,8 @@
 //! Two stored studies beside each other.
 
-use results::{BetweenStudies, ComparisonGroup, StudyRef, first_of, metric_name, no_verdicts, plain};
+use results::{
+    BetweenStudies, ComparisonGroup, StudyRef, first_of, metric_name, no_verdicts, plain, short_verdict,
+};
 use study::Name;
 
 use super::answer::lead;
@@ -70,7 +72,7 @@ fn conditions(found: &BetweenStudies, group: &ComparisonGroup) -> Table {
             comparison.mean,
             difference,
             interval,
-            Cell::verdict(row.short_verdict(), comparison.verdict, group.better),
+            Cell::verdict(short_verdict(comparison, row.quality), comparison.verdict, group.better),
         ]
     });
     let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };

@@ -5,6 +5,7 @@ use results::{
     listed, metric_heading, metric_name, metric_words, percent, plain,
 };
 use stats::effects::Estimated;
+use stats::signed;
 use study::{DesignKind, Name};
 
 use crate::cells;
@@ -102,8 +103,8 @@ fn side_by_side(metrics: &[Credit]) -> Option<Table> {
 fn sized(change: Option<&Estimated>, unit: &str) -> [Cell; 2] {
     match change {
         Some(change) if change.relative.is_none() => {
-            let shown = |value| format!("{} {}", figure(value), plain(unit)).trim_end().to_owned();
-            [Cell::with_unit(figure(change.value), unit), Cell::interval(change.interval, shown)]
+            let shown = |value| format!("{} {}", signed(figure(value)), plain(unit)).trim_end().to_owned();
+            [Cell::with_unit(signed(figure(change.value)), unit), Cell::interval(change.interval, shown)]
         }
         Some(change) => in_percent(change),
         None => [Cell::Missing, Cell::Missing],
@@ -111,7 +112,7 @@ fn sized(change: Option<&Estimated>, unit: &str) -> [Cell; 2] {
 }
 
 fn in_percent(change: &Estimated) -> [Cell; 2] {
-    [change.relative.map(Cell::change).into(), Cell::interval(change.relative_interval, percent)]
+    [change.relative.map(Cell::change).into(), Cell::signed_interval(change.relative_interval, percent)]
 }
 
 /// The sentences of the metrics, what was not measured, then the notes, each once.
@@ -128,8 +129,9 @@ fn effects(credit: &Credit) -> Table {
     let unit = plain(credit.unit);
     let rows = credit.effects.iter().map(|view| {
         let [relative, its_interval] = in_percent(&view.effect);
-        let interval = Cell::interval(view.effect.interval, figure);
-        cells![view.name.as_str(), view.effect.value, interval, relative, its_interval]
+        let size = Cell::Number(signed(figure(view.effect.value)));
+        let interval = Cell::signed_interval(view.effect.interval, figure);
+        cells![view.name.as_str(), size, interval, relative, its_interval]
     });
     let units = ["", unit, unit, "% of the mean of all states", "%"];
     Table::with_rows(["effect", "size", &confidence, "size", &confidence], rows)

@@ -1,6 +1,6 @@
 //! The explanation of a difference by its parts, as the rows of a table and a sentence.
 
-use results::{beyond_rounding, counted, figure, listed};
+use results::{beyond_rounding, counted, figure, listed, short_verdict};
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
@@ -88,12 +88,13 @@ fn share(one: &Comparison, whole: &Comparison) -> Option<Cell> {
 }
 
 fn verdict(one: &Comparison) -> &'static str {
-    match one.verdict {
-        Verdict::Higher => "more",
-        Verdict::Lower => "less",
-        Verdict::NoDifferenceProven => "not proven",
-        verdict => verdict.as_str(),
-    }
+    // A part is a cost, which has no other meaning.
+    let meaning = match one.verdict {
+        Verdict::Higher => Some("more"),
+        Verdict::Lower => Some("less"),
+        _ => None,
+    };
+    short_verdict(one, meaning)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Credit in sentences. A gain always has its base: +148 % over one end is -60 % from the other.
 
 use stats::effects::Estimated;
+use stats::signed;
 
 use super::Credit;
 use super::parts::{CombinedGain, CreditPart, SwitchingOrders};
@@ -107,11 +108,11 @@ pub fn change_words(change: &Estimated, unit: &str) -> String {
     }
 }
 
-/// `95 % interval 140 to 156 %`; `None` for too few boots.
+/// `95 % interval +140 to +156 %`; `None` for too few boots.
 fn interval_words(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
     let ends = match (change.relative, change.relative_interval, change.interval) {
-        (Some(_), Some(relative), _) => format!("{} %", range(Some(relative), percent)),
-        (None, _, Some(absolute)) => with_unit(range(Some(absolute), figure), unit),
+        (Some(_), Some(relative), _) => format!("{} %", range(Some(relative), |end| signed(percent(end)))),
+        (None, _, Some(absolute)) => with_unit(range(Some(absolute), |end| signed(figure(end))), unit),
         _ => return None,
     };
     Some(format!("{} % interval {ends}", stats::confidence(confidence)))
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn intervals_are_of_what_is_shown() {
         let shown = change(10.0, Some(40.0));
-        assert_eq!(interval_words(&shown, "ns", 0.9).unwrap(), "90 % interval 37.5 to 42.5 %");
+        assert_eq!(interval_words(&shown, "ns", 0.9).unwrap(), "90 % interval +37.5 to +42.5 %");
         let few = Estimated { interval: None, relative_interval: None, ..shown };
         assert_eq!(interval_words(&few, "ns", 0.9), None);
     }

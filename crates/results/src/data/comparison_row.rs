@@ -34,6 +34,15 @@ pub(crate) fn quality_word(quality: Quality, verdict: Verdict) -> Option<&'stati
     }
 }
 
+/// The verdict in a word or two, a proven difference by its meaning: `slower`, `not proven`.
+pub fn short_verdict(comparison: &Comparison, quality: Option<&'static str>) -> &'static str {
+    match comparison.verdict {
+        Verdict::NoDifferenceProven if comparison.is_equal() => "equal",
+        Verdict::NoDifferenceProven => "not proven",
+        verdict => quality.unwrap_or(verdict.as_str()),
+    }
+}
+
 impl ComparisonRow {
     /// Is there a difference, and is its direction sure?
     pub fn is_proven(&self) -> bool {
@@ -43,15 +52,6 @@ impl ComparisonRow {
     /// The verdict with its meaning: `lower (slower)`.
     pub fn verdict(&self) -> String {
         format!("{}{}", self.comparison.verdict, in_brackets(self.quality))
-    }
-
-    /// The verdict in a word or two: `slower`, `not proven`.
-    pub fn short_verdict(&self) -> &'static str {
-        match self.comparison.verdict {
-            Verdict::NoDifferenceProven if self.comparison.is_equal() => "equal",
-            Verdict::NoDifferenceProven => "not proven",
-            verdict => self.quality.unwrap_or(verdict.as_str()),
-        }
     }
 
     /// The explanations of the difference, without a full stop; `None` if no counter explains it.

@@ -68,20 +68,23 @@ impl Cell {
         ends.map_or(Self::Missing, |ends| Self::measure(range(Some(ends), show)))
     }
 
+    /// Both ends of a difference's interval, each with its sign.
+    pub fn signed_interval(ends: Option<(f64, f64)>, show: fn(f64) -> String) -> Self {
+        Self::interval(ends, |end| signed(show(end)))
+    }
+
     /// A difference: in % of the baseline, else as a ratio to it, else in the metric's unit, so
     /// that a size is always shown. `names_percent`: no heading has the percent sign.
     pub fn difference(comparison: &Comparison, unit: &str, names_percent: bool) -> [Self; 2] {
         if let Some(relative) = comparison.relative {
             let size = Self::with_unit(signed(percent(relative)), if names_percent { "%" } else { "" });
-            let interval = comparison.relative_interval;
-            return [size, Self::interval(interval, |end| signed(percent(end)))];
+            return [size, Self::signed_interval(comparison.relative_interval, percent)];
         }
         if let Some(Ratio { value, interval }) = comparison.ratio {
             return [Self::with_unit(times(value), "times"), Self::interval(Some(interval), times)];
         }
-        let shown = |value| signed(figure(value));
-        let size = Self::with_unit(shown(comparison.difference), unit);
-        [size, Self::interval(comparison.interval, shown)]
+        let size = Self::with_unit(signed(figure(comparison.difference)), unit);
+        [size, Self::signed_interval(comparison.interval, figure)]
     }
 
     /// The verdict of a comparison in these words, where this direction is better.

@@ -86,10 +86,21 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
 fn workload_blocks(advice: &Advice, study: &StudyAdvice, workload: &WorkloadAdvice) -> Vec<Block<'static>> {
     let matters = advice.matters.value();
     let mut blocks = vec![Block::Text(format!("Holds for: {}.", phrase::constant_settings(workload)))];
+    let mut printed: Vec<(Vec<(String, String)>, AdviceGoal)> = Vec::new();
     for GoalAdvice { goal, recommendations: all } in &workload.goals {
         blocks.push(Block::Text(format!("For {goal}:")));
-        let mut items: Vec<(String, Vec<(String, Cell)>)> =
-            all.iter().filter_map(|one| Some((head(one)?, switch_facts(one, study)))).collect();
+        let item = |one: &Recommendation| {
+            let (head, mut facts, commands) = (head(one)?, switch_facts(one, study), phrase::commands(one));
+            if let Some((_, before)) = printed.iter().find(|(known, _)| *known == commands) {
+                facts.push(("apply, undo".to_owned(), Cell::Text(format!("as for {before}"))));
+            } else if !commands.is_empty() {
+                let lines = commands.iter().cloned();
+                facts.extend(lines.map(|(name, command)| (name, Cell::Command(command))));
+                printed.push((commands, *goal));
+            }
+            Some((head, facts))
+        };
+        let mut items: Vec<(String, Vec<(String, Cell)>)> = all.iter().filter_map(item).collect();
         let ties: Vec<String> = all.iter().filter(|one| one.standing == Standing::Tie).map(switch).collect();
         let ties =
             (!ties.is_empty()).then(|| format!("no difference of {matters} % or more: {}", listed(&ties)));
@@ -134,7 +145,6 @@ fn switch_facts(one: &Recommendation, study: &StudyAdvice) -> Vec<(String, Cell)
         }
         facts.extend(phrase::elsewhere(one).map(|changes| words("elsewhere", changes)));
     }
-    facts.extend(phrase::commands(one).into_iter().map(|(name, command)| (name, Cell::Command(command))));
     facts.extend(phrase::more(one, study).map(|more| words("to settle it", more)));
     facts
 }
