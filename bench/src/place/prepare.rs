@@ -23,7 +23,7 @@ pub(crate) struct Prepare {
     /// An interface that is given one more address
     #[arg(long, requires_all = ["address", "prefix"])]
     interface: Option<String>,
-    /// That address
+    /// The address to add
     #[arg(long)]
     address: Option<IpAddr>,
     /// The length of its prefix

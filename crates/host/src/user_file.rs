@@ -61,7 +61,7 @@ fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
 /// The files that a new file may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayReplace {
-    /// None.
+    /// No file.
     Nothing,
     /// A regular file of this user: for names that others can guess.
     OwnFile,

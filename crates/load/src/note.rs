@@ -11,7 +11,7 @@ pub enum LoadNote {
     NoBusyPolling {
         /// The option of the socket that it refuses.
         option: String,
-        /// Why.
+        /// The kernel's reason.
         why: String,
     },
     /// There was no device queue to poll.

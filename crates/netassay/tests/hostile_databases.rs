@@ -137,7 +137,7 @@ impl Measured {
         refusals
     }
 
-    /// That all commands refuse, each with these words.
+    /// Asserts that all commands refuse, each with these words.
     #[track_caller]
     fn refused(&self, statements: &str, words: &str) {
         let refusals = self.answers(statements, &COMMANDS);

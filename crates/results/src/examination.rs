@@ -54,7 +54,7 @@ pub struct Finding {
 words::vocabulary! {
     /// Whether something hinders or disturbs measurements.
     pub enum FindingStatus: "a status" {
-        /// Neither.
+        /// It neither hinders nor disturbs.
         Ok = "ok";
         /// It disturbs, or a part is not available.
         Warn = "warn";

@@ -40,7 +40,7 @@ pub struct Agreement {
     pub boots: usize,
     /// The difference in % of the baseline, the first way; its interval has the level by itself.
     pub first: PercentEstimate,
-    /// That difference, measured the second way.
+    /// The difference measured the second way.
     pub second: PercentEstimate,
     /// The first less the second, in points of %. The intervals of all comparisons hold together.
     pub apart: PercentEstimate,

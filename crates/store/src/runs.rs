@@ -186,7 +186,7 @@ const WAITING: usize = 2;
 /// Parses what `read` hands over, with a second thread; the results in that order.
 ///
 /// # Errors
-/// That of `read`; else of the first piece that cannot be parsed.
+/// The error of `read`; else of the first piece that cannot be parsed.
 fn parse<P: Send, T: Send, E: Send>(
     parse: impl Fn(P) -> Result<T, E> + Sync,
     read: impl FnOnce(&mut dyn FnMut(P)) -> Result<(), E>,

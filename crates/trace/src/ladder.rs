@@ -27,7 +27,7 @@ pub enum Rung {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LadderStep {
-    /// Which.
+    /// The kind of probe.
     pub rung: Rung,
     /// Whether a trace can use it.
     pub verdict: Availability,

@@ -101,10 +101,10 @@ impl TracePath {
         Ok(path)
     }
 
-    /// A bundled path. It cannot be wrong: a test reads every bundled file.
+    /// A bundled path: a test reads every bundled file.
     ///
     /// # Panics
-    /// Never.
+    /// For a wrong bundled path, of which there is none.
     pub fn bundled(path: KernelPath) -> Self {
         Self::parse(path.word(), bundled_text(path))
             .unwrap_or_else(|error| unreachable!("a bundled path is wrong: {error}"))

@@ -45,7 +45,7 @@ pub struct Way {
 pub struct Segment {
     /// The number of the point at which it ends.
     pub point: u8,
-    /// Packets.
+    /// The packets that took it.
     pub count: u64,
     /// Time in ns, without interruptions.
     pub sum: u64,

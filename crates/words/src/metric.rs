@@ -134,7 +134,7 @@ pub enum MetricGroup {
 /// The kind of testbed that a metric needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetricNeeds {
-    /// Anything.
+    /// No kind: every testbed has it.
     Nothing,
     /// Two virtual machines: it is counted on their host.
     Guests,
@@ -219,7 +219,7 @@ pub enum Better {
 /// The kinds of traffic that yield a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// All.
+    /// Every kind.
     Every,
     /// Bulk streams.
     Streams,

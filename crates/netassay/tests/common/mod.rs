@@ -156,7 +156,7 @@ pub(crate) fn skip(test: &str, reason: &str) {
 }
 
 /// Whether there are two CPUs for work to be placed on; if not, says that a test cannot run here.
-/// That may be in CI too.
+/// A machine of CI may have one too.
 pub(crate) fn has_two_cpus(test: &str) -> bool {
     let has_two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     if !has_two {

@@ -32,7 +32,7 @@ pub enum Block<'a> {
     Text(String),
     /// Something that the reader must not miss, as paragraphs.
     Warning(Vec<String>),
-    /// Items.
+    /// Sentences, each an item.
     List(Vec<String>),
     /// Sentences with the facts that belong to each: names with words, or with a shell's command.
     Items(Vec<(String, Vec<(String, Cell)>)>),

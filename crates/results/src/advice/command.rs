@@ -76,7 +76,7 @@ impl HostCommand {
             Some(of_switch(&Switch::named(factor)?, name, effect))
         };
         let mut commands: Vec<Self> = effect.factors.iter().filter_map(of_factor).flatten().collect();
-        commands.sort_by_key(Self::turn);
+        commands.sort_by_key(Self::order);
         commands
     }
 
@@ -88,7 +88,7 @@ impl HostCommand {
     }
 
     /// The place in the order of commands, features that others need (scatter-gather) first.
-    pub fn turn(&self) -> u8 {
+    pub fn order(&self) -> u8 {
         match self {
             Self::Feature { on: false, .. } => 3,
             Self::Feature { name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,

@@ -26,7 +26,7 @@ const METHODS: [TestMethod; 3] = [TestMethod::Crossed, TestMethod::Nested, TestM
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestMethod {
-    /// That of netassay: differences inside boots.
+    /// netassay's own: differences inside boots.
     Crossed,
     /// Welch's t on boot means.
     Nested,

@@ -24,9 +24,9 @@ const FARTHER: f64 = 3.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toward {
-    /// That most trials stay within the bound.
+    /// Most trials stay within the bound.
     Within,
-    /// That most exceed it.
+    /// Most trials exceed it.
     Exceeded,
 }
 

@@ -42,7 +42,7 @@ pub fn planned_settings(advice: &Advice, side: Option<Side>) -> (Vec<PlannedSett
         let own = row.apply.iter().filter(|command| is_here(command.side()));
         planned.extend(own.map(|command| (*row, command)));
     }
-    planned.sort_by_key(|(_, command)| command.turn());
+    planned.sort_by_key(|(_, command)| command.order());
     let mut settings: Vec<PlannedSetting> = Vec::new();
     for (_, command) in &planned {
         let same = assignment(command);
