@@ -1,8 +1,8 @@
 //! The findings of studies, runs, traces and machines, as data: this is the JSON. Pure.
 //!
 //! [`Results`] is about one study, [`Comparisons`] and [`ClassicTest`] are comparisons of values,
-//! [`PlanListing`] is a study before it is measured, [`LoadRun`] one run, [`PathTraceReport`] the trace
-//! of a path, [`Examination`] a machine.
+//! [`PlanListing`] is a study before it is measured, [`LoadRun`] one run, [`PathTraceReport`] the
+//! trace of a path, [`Examination`] a machine.
 
 pub mod advice;
 mod credit;

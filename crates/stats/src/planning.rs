@@ -1,10 +1,10 @@
 //! The size of a study in boots and runs: power, the smallest difference it can show, and the
 //! cheapest way to show one.
 //!
-//! The model is that of the analysis: a boot's mean of one condition varies with [`SampleSizePlan::cell`], a
-//! run within the boot with [`SampleSizePlan::run`]; the error of a difference between two conditions is
-//! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the typical degrees of freedom
-//! of conditions that spread alike. They vary between studies, on balance favourably: the power is
+//! The model is that of the analysis: a boot's mean of one condition varies with
+//! [`SampleSizePlan::cell`], a run within the boot with [`SampleSizePlan::run`]; the error of a
+//! difference between two conditions is sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t
+//! with the typical degrees of freedom of conditions that spread alike. They vary between studies, on balance favourably: the power is
 //! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
 
 use std::cell::RefCell;
@@ -199,8 +199,8 @@ impl Pilot {
     /// The fewest boots, at least those of the pilot, with which a true value of size `delta` is
     /// proven with probability `power` by an interval of this `level`, if the true spread is the
     /// pilot's. The standard error falls with the root of the boots; the degrees of freedom grow
-    /// with the boots less one, as those of [`SampleSizePlan::df`] do. `None` if `at_most` are too few,
-    /// and for figures that no pilot can have.
+    /// with the boots less one, as those of [`SampleSizePlan::df`] do. `None` if `at_most` are too
+    /// few, and for figures that no pilot can have.
     pub fn boots_needed(self, delta: f64, level: f64, power: f64, at_most: u32) -> Option<u32> {
         let is_sound = delta > 0.0
             && delta.is_finite()

@@ -180,7 +180,8 @@ fn load_average(text: &str) -> Option<[f64; 3]> {
     Some([words.next()??, words.next()??, words.next()??])
 }
 
-/// The network's sysctls, for [`HostEnvironment::with_hidden`]: a network namespace shows only its own.
+/// The network's sysctls, for [`HostEnvironment::with_hidden`]: a network namespace shows only its
+/// own.
 pub fn visible_sysctls(machine: &Machine) -> BTreeMap<String, String> {
     let read = |name: &str| {
         let text = machine.text(&format!("proc/sys/{}", name.replace('.', "/")))?;

@@ -1,7 +1,7 @@
 //! The gate for continuous integration: does a stored study keep its bounds against a baseline?
 //!
-//! Pure: [`crate::GateCases`] in, [`GateDecision`] out, which is the JSON. `docs/ci.md` says how it is
-//! used, and why its decisions hold.
+//! Pure: [`crate::GateCases`] in, [`GateDecision`] out, which is the JSON. `docs/ci.md` says how it
+//! is used, and why its decisions hold.
 
 mod acknowledged;
 mod bound;

@@ -5,8 +5,8 @@
 //! It assumes that runs are independent. Where boots differ, it finds false differences in a
 //! quarter to a half of all comparisons; [`stats::analyse`] gives valid verdicts.
 //!
-//! [`MinistatRequest`] is the command line, [`ValueFormat`] reads lines, [`Values`] and [`Set`] summarise,
-//! [`MinistatPlot`] and [`write_all`] show, [`MinistatRefusal`] is the error output.
+//! [`MinistatRequest`] is the command line, [`ValueFormat`] reads lines, [`Values`] and [`Set`]
+//! summarise, [`MinistatPlot`] and [`write_all`] show, [`MinistatRefusal`] is the error output.
 
 mod lines;
 mod number;

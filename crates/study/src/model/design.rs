@@ -5,7 +5,8 @@ use words::grouped;
 
 use crate::model::{NameWord, Scope};
 
-/// On and off states of offloads; every condition reads back as its level of [`OffloadDesign::factors`].
+/// On and off states of offloads; every condition reads back as its level of
+/// [`OffloadDesign::factors`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OffloadDesign {
     /// Which combinations.

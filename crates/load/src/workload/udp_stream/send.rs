@@ -1,4 +1,5 @@
-//! Senders whose datagrams the kernel copies, call after call, compiled for each [`DatagramWriter`].
+//! Senders whose datagrams the kernel copies, call after call, compiled for each
+//! [`DatagramWriter`].
 
 use std::os::fd::RawFd;
 
