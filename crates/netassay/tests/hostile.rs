@@ -161,9 +161,12 @@ fn a_database_from_others_is_shown_without_its_tricks() {
 fn a_report_of_a_database_from_others_is_harmless() {
     let bench = Bench::new();
     database(&bench);
+    let second = "INSERT INTO study
+                  SELECT 2, name, toml, plan, seed, scenario, version, status, 1, 1 FROM study";
+    bench.database().execute(second, []).unwrap();
     for format in ["html", "md", "json"] {
-        run(&bench, &["report", "--format", format, "-o", "-"], 0);
-        run(&bench, &["report", "1", "1", "--format", format, "-o", "-"], 0);
+        run(&bench, &["report", "1", "--format", format, "-o", "-"], 0);
+        run(&bench, &["report", "1", "2", "--format", format, "-o", "-"], 0);
     }
     run(&bench, &["report", "no such"], 4);
     run(&bench, &["report"], 0);

@@ -43,6 +43,8 @@ fn a_study_is_tagged_and_called_by_its_tag() {
         (&["db", "tag", "9", "x"][..], 4),
         (&["db", "tag", "1", "x", "--db", "none.db"][..], 4),
         (&["db", "export", "mian", "--format", "csv"][..], 4),
+        (&["run", "quick", "--resume", "77", "--dry-run"][..], 4),
+        (&["report", "1", "quick", "1"][..], 2),
     ] {
         let output = bench.run(arguments);
         expect(&output, code);

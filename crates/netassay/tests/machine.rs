@@ -162,7 +162,7 @@ fn a_study_that_changes_the_machine_is_refused_unless_allowed() {
     assert_eq!(world.state(), before);
     let dry = world.run(&["run", "machine.toml", "--dry-run"]);
     expect(&dry, 0);
-    assert!(stderr(&dry).contains("netassay run refuses it here: the study"), "{}", stderr(&dry));
+    assert!(stderr(&dry).contains("`netassay run` refuses it here: the study"), "{}", stderr(&dry));
     assert_eq!(world.journals().len(), 0);
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct HostFlags {
     /// One pair of that file [default of `run` and `doctor`: all pairs]
     #[arg(long, value_name = "NAME", requires = "hosts")]
     pub(crate) pair: Option<String>,
-    /// The addresses of the traffic [default: there]
+    /// The addresses of the traffic [default: interface]
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) addresses: Option<AddressesOf>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct Login {
     /// The configuration file of ssh, in place of the user's
     #[arg(long, value_name = "FILE")]
     pub(crate) ssh_config: Option<PathBuf>,
-    /// The netassay to run there, for machines of another architecture [default: this program]
+    /// The netassay binary for a machine of another architecture [default: this program]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_binary: Option<PathBuf>,
 }
@@ -75,7 +75,9 @@ impl HostFlags {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AddressesOf {
     /// The addresses of the interfaces
-    There,
+    #[value(alias = "there")]
+    #[serde(alias = "there")]
+    Interface,
     /// A private pair of IPv4 and of IPv6, added for the time of the study
     Own,
 }

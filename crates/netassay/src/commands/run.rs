@@ -97,6 +97,10 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest, &interrupt)?;
     let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
     let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
+    // The plan of a study that cannot be resumed is of no use.
+    if let (Some(word), true) = (&flags.campaign.resume, flags.campaign.dry_run) {
+        to_resume(&Store::open_read_only(&flags.campaign.database.db)?, study, word.as_deref())?;
+    }
     if let Some(reached) = &reached {
         reached.check(study)?;
         if flags.campaign.dry_run {
@@ -216,7 +220,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         }
     };
     for why in refused {
-        say(&format!("netassay: netassay run refuses it here: {why}"));
+        say(&format!("netassay: `netassay run` refuses it here: {why}"));
     }
     let listing = results::PlanListing::new(study, plan, notes, costs.as_ref());
     output::show_view(&listing, &flags.output, views::plan)

@@ -9,7 +9,7 @@ use store::{Store, StoredStudy, StudyId};
 use crate::cli::{Format, OverPairs, Stored};
 use crate::commands::advise::in_short;
 use crate::commands::fleet::{fleet_of, show_fleet};
-use crate::failure::Failure;
+use crate::failure::{Failure, bail};
 use crate::output::{json, named, print, print_blocks};
 
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
@@ -19,11 +19,18 @@ pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failu
 
 /// Without words the newest study; every text is as it is stored.
 pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
-    let load = |word: Option<&str>| Ok(store.load(study_of(store, word)?)?);
-    if words.is_empty() {
-        return Ok(vec![load(None)?]);
+    let mut ids = Vec::new();
+    for word in words {
+        let id = newest_called(store, word)?;
+        if ids.contains(&id) {
+            bail!(Usage, "study {id} is named twice: name it once");
+        }
+        ids.push(id);
     }
-    words.iter().map(|word| load(Some(word))).collect()
+    if ids.is_empty() {
+        ids.push(study_of(store, None)?);
+    }
+    ids.into_iter().map(|id| Ok(store.load(id)?)).collect()
 }
 
 /// Refuses a database that is an argument of the command and is not there, where `--db` is no
@@ -31,7 +38,7 @@ pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStu
 pub(crate) fn require(file: &Path) -> Result<(), Failure> {
     let about = std::fs::metadata(file).map_err(|source| Failure::Read { path: file.to_owned(), source })?;
     if about.is_file() && about.len() == 0 {
-        return Err(Failure::Nothing(format!("{} is empty: it holds no study", named(file))));
+        bail!(Nothing, "{} is empty: it holds no study", named(file));
     }
     Ok(())
 }

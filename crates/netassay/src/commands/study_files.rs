@@ -65,7 +65,7 @@ fn new(name: &str) -> Result<(), Failure> {
     }
     let file = format!("{name}.toml");
     write(Path::new(&file), &study::starter(name), MayReplace::Nothing)?;
-    say(&format!("wrote {file}; next: netassay run {file} --dry-run"));
+    say(&format!("wrote {file}; next: `netassay run {file} --dry-run`"));
     Ok(())
 }
 
@@ -74,8 +74,9 @@ fn check(path: &Path, set: &[Assignment]) -> Result<(), Failure> {
     let study = parse(&file, &read(path)?, set)?;
     let plan = study.plan();
     let (conditions, excluded) = (plan.conditions.len(), plan.excluded.len());
-    say(&format!("{file}: no problem found ({conditions} conditions, {excluded} excluded)"));
-    let refused = refusals(&study).into_iter().map(|why| format!("netassay run refuses it here: {why}"));
+    let conditions = results::counted(conditions, "condition");
+    say(&format!("{file}: no problem found ({conditions}, {excluded} excluded)"));
+    let refused = refusals(&study).into_iter().map(|why| format!("`netassay run` refuses it here: {why}"));
     crowding(&study).into_iter().chain(refused).for_each(|note| say(&format!("note: {note}")));
     Ok(())
 }

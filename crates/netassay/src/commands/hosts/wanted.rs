@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use testbed::reach::{HostSpec, Launcher};
+use words::names::check_interface;
 
 use crate::cli::{AddressesOf, HostFlags, lease};
 use crate::commands::study_files::read_text;
@@ -102,7 +103,8 @@ pub(super) fn read(flags: &HostFlags) -> Result<Option<HostFlags>, Failure> {
         wanted.lease = flags.lease.or(file.lease);
     }
     if wanted.transmitter.is_none() && wanted.receiver.is_none() {
-        return Ok(None);
+        let Some(path) = &flags.hosts else { return Ok(None) };
+        bail!(Usage, "{} names no machine: add [transmitter] and [receiver]", path.display());
     }
     let mut is_elsewhere = false;
     for place in [&mut wanted.transmitter, &mut wanted.receiver].into_iter().flatten() {
@@ -170,6 +172,7 @@ fn lease_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>,
 
 fn host_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<HostSpec>, D::Error> {
     let HostEntry { ssh, launch, interface } = HostEntry::deserialize(from)?;
+    interface.as_deref().map_or(Ok(()), check_interface).map_err(D::Error::custom)?;
     let mut spec = match (ssh, launch) {
         (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(D::Error::custom)?,
         (None, Some(words)) if !words.is_empty() => {
@@ -178,7 +181,7 @@ fn host_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<HostSpec>, 
         (None, None) if interface.is_some() => HostSpec { launcher: None, interface: None },
         _ => {
             return Err(D::Error::custom(
-                "a host has either `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`; this machine has `interface` alone",
+                "a host has `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`, not both; for this machine give `interface` alone",
             ));
         }
     };

@@ -29,7 +29,6 @@ fn a_file_of_hosts_names_them_by_ssh_or_by_any_command() {
         (receiver.launcher.unwrap().to_string().as_str(), receiver.interface.as_deref()),
         ("docker exec -i c1", Some("eth1"))
     );
-    assert!(file("").unwrap().is_none());
     let wanted = file("[transmitter]\ninterface = \"eth0\"\n[receiver]\nssh = \"b\"\n").unwrap().unwrap();
     assert!(wanted.transmitter.unwrap().launcher.is_none());
 }
@@ -45,9 +44,14 @@ fn the_only_pair_of_a_file_needs_no_choice() {
 #[test]
 fn a_wrong_file_of_hosts_is_named_with_what_is_wrong() {
     for (text, why) in [
-        ("[transmitter]\n", "a host has either"),
-        ("[transmitter]\nssh = \"a\"\nlaunch = [\"x\"]\n", "a host has either"),
-        ("[receiver]\nlaunch = []\n", "a host has either"),
+        ("", "hosts.toml names no machine: add [transmitter] and [receiver]"),
+        ("[transmitter]\n", "for this machine give `interface` alone"),
+        ("[transmitter]\nssh = \"a\"\nlaunch = [\"x\"]\n", "`launch = [\"COMMAND\", …]`, not both"),
+        ("[receiver]\nlaunch = []\n", "a host has `ssh"),
+        (
+            "[receiver]\nssh = \"a\"\ninterface = \"e/../th\"\n",
+            "`e/../th` cannot be the name of an interface",
+        ),
         ("[receiver]\ninterface = \"eth0\"\n", "both ends are this machine"),
         ("[receiver]\nssh = \"-oProxyCommand=x\"\n", "begins with \"-\""),
         ("[sender]\nssh = \"a\"\n", "unknown field"),
