@@ -1,5 +1,7 @@
 //! Quantities: the meaning of an axis and the form of its numbers.
 
+use results::{interval_ends, range};
+
 use crate::document::Cell;
 
 /// A quantity with its unit, base and writer of values: the same in tables, sentences, figures.
@@ -43,9 +45,14 @@ impl Interval {
         std::iter::once(self.estimate).chain(ends.into_iter().flatten())
     }
 
+    fn ends(&self) -> (f64, f64) {
+        (self.low.unwrap_or(f64::NEG_INFINITY), self.high.unwrap_or(f64::INFINITY))
+    }
+
     pub(crate) fn cells(shown: Option<Self>, show: impl Fn(f64) -> String) -> [Cell; 3] {
-        let values = shown.map_or([None; 3], |shown| [Some(shown.estimate), shown.low, shown.high]);
-        values.map(|value| value.map_or(Cell::EMPTY, |value| Cell::Number(show(value))))
+        let Some(shown) = shown else { return [Cell::EMPTY; 3] };
+        let [low, high] = interval_ends(shown.ends(), &show).map(|end| end.map_or(Cell::EMPTY, Cell::Number));
+        [Cell::Number(show(shown.estimate)), low, high]
     }
 }
 
@@ -79,7 +86,7 @@ impl Quantity {
     }
 
     /// A value with its unit: `41234 Mbit/s`.
-    pub fn shown(&self, value: f64) -> String {
+    pub fn text(&self, value: f64) -> String {
         self.with_unit((self.show)(value))
     }
 
@@ -96,14 +103,10 @@ impl Quantity {
     /// same. `write` writes a number.
     pub fn interval(&self, shown: &Interval, write: impl Fn(f64) -> String) -> String {
         let estimate = write(shown.estimate);
-        let range = match (shown.low, shown.high) {
-            (Some(low), Some(high)) if low == high => return self.with_unit(estimate),
-            (Some(low), Some(high)) => format!("{} to {}", write(low), write(high)),
-            (Some(low), None) => format!("at least {}", write(low)),
-            (None, Some(high)) => format!("at most {}", write(high)),
-            (None, None) => return self.with_unit(estimate),
-        };
-        self.with_unit(format!("{estimate} ({range})"))
+        if shown.low == shown.high {
+            return self.with_unit(estimate);
+        }
+        self.with_unit(format!("{estimate} ({})", range(Some(shown.ends()), write)))
     }
 
     pub(crate) fn with_unit(&self, value: String) -> String {

@@ -80,7 +80,7 @@ fn parts(credit: &Credit) -> Forest {
         );
         let interval = percentage(credit, change);
         let verdict = if interval.is_some() { proven.to_owned() } else { format!("{size}, {proven}") };
-        ForestRow { name: part.name.clone(), interval, verdict }
+        ForestRow { name: part.name.clone(), interval, size: None, verdict }
     };
     let name = format!("change of {}", metric_name(&credit.metric.into()));
     let quantity = percent_of(&name, &format!("of {}", base(credit)));

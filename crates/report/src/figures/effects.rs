@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use results::{
-    ComparedMetric, ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent,
+    ComparedMetric, ComparisonGroup, ComparisonRow, capital, grouped, listed, metric_name, percent, range,
+    times,
 };
-use stats::{Comparison, Margin, Verdict};
+use stats::{Comparison, Margin, Ratio, Verdict};
 
 use super::Ids;
 use super::view::{MOST, StudyView};
@@ -85,7 +86,7 @@ fn figure(view: &StudyView<'_>, family: &WorkloadEffects<'_>, ids: &mut Ids) -> 
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (group, rows) in &shown {
         let metric = capital(&metric_name(&group.metric));
-        seen.push(format!("{metric}: {}", words(&group.metric, rows, family)));
+        seen.push(format!("{metric}: {}", summary(&group.metric, rows, family)));
         panels.push(Panel::new(metric, forest(group, rows, family)));
     }
     if let [only] = panels.as_mut_slice() {
@@ -107,7 +108,10 @@ fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEff
     let effect = |row: &&ComparisonRow| {
         let interval = size(&row.comparison);
         let interval = interval.map(|[estimate, low, high]| Interval::new(estimate, Some((low, high))));
-        ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), interval }
+        let size = row.comparison.ratio.map(|Ratio { value, interval }| {
+            format!("{} times ({})", times(value), range(Some(interval), times))
+        });
+        ForestRow { name: family.name(row), verdict: verdict(row, group, interval.is_some()), size, interval }
     };
     let confidence = stats::confidence(group.level);
     let interval = match group.resolution {
@@ -122,15 +126,14 @@ fn forest(group: &ComparisonGroup, rows: &[&ComparisonRow], family: &WorkloadEff
 
 /// In % of the baseline, with its ends; by the means or else by the ratio of geometric means.
 fn size(comparison: &Comparison) -> Option<[f64; 3]> {
-    let by_ratio = comparison.ratio.map(|ratio| {
-        let (low, high) = ratio.interval;
-        [ratio.value, low, high].map(|times| 100.0 * (times - 1.0))
-    });
-    let Some(estimate) = comparison.relative else { return by_ratio };
+    if let Some(Ratio { value, interval: (low, high) }) = comparison.ratio {
+        return Some([value, low, high].map(|times| 100.0 * (times - 1.0)));
+    }
+    let estimate = comparison.relative?;
     match (comparison.relative_interval, comparison.resolution) {
         (Some((low, high)), _) => Some([estimate, low, high]),
         (None, Some(_)) => Some([estimate; 3]),
-        (None, None) => by_ratio,
+        (None, None) => None,
     }
 }
 
@@ -146,8 +149,7 @@ fn margin(comparison: &Comparison) -> Option<f64> {
 fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> String {
     let comparison = &row.comparison;
     let size = match (is_drawn, comparison.relative) {
-        (true, Some(_)) => None,
-        (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
+        (true, _) => None,
         (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (false, None) => {
             let (quantity, shown) =
@@ -160,18 +162,19 @@ fn verdict(row: &ComparisonRow, group: &ComparisonGroup, is_drawn: bool) -> Stri
     parts.join(", ")
 }
 
-fn words(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
+fn summary(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEffects<'_>) -> String {
     let mut proven: Vec<&ComparisonRow> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&ComparisonRow| {
-        let size = match share(row) {
-            Some(share) => format!("{} %", percent(share)),
-            None => metric_quantity(metric).shown(row.comparison.difference),
+        let size = match (row.comparison.ratio, share(row)) {
+            (Some(ratio), _) => format!("{} times", times(ratio.value)),
+            (None, Some(share)) => stats::signed(format!("{} %", percent(share))),
+            (None, None) => stats::signed(metric_quantity(metric).text(row.comparison.difference)),
         };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
-        format!("{} {} ({verdict})", family.name(row), stats::signed(size))
+        format!("{} {size} ({verdict})", family.name(row))
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
     if proven.len() > NAMED {

@@ -30,11 +30,12 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
     let row = |name: String, own: &JudgedEffect| ForestRow {
         name,
         verdict: views::fleet_verdict(effect, own),
-        interval: Some(Interval::new(effect.shown(own.estimate), effect.interval(own))),
+        size: None,
+        interval: Some(Interval::new(effect.in_unit(own.estimate), effect.interval(own))),
     };
     let mut rows = vec![row("over machines".to_owned(), &effect.sizes.mean)];
     let name = |place: usize| found.pairs[effect.pairs[place]].name.as_str();
-    let places = shown(effect);
+    let places = pairs_with_rows(effect);
     rows.extend(places.iter().map(|place| {
         let is_apart = effect.sizes.apart.contains(place);
         let name = if is_apart { format!("{} (apart)", name(*place)) } else { name(*place).to_owned() };
@@ -57,7 +58,7 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
 }
 
 /// The places of the pairs with a row, from the smallest effect to the largest.
-fn shown(effect: &EffectOverPairs) -> Vec<usize> {
+fn pairs_with_rows(effect: &EffectOverPairs) -> Vec<usize> {
     let mut places: Vec<usize> = (0..effect.pairs.len()).collect();
     let size = |place: &usize| effect.sizes.pairs[*place].estimate;
     places.sort_by(|one, other| size(one).total_cmp(&size(other)));

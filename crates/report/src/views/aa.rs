@@ -13,13 +13,12 @@ pub fn false_positives(found: &FalsePositives) -> Vec<Block<'static>> {
     let mut table = Table::new(["metric", "method", "differences", "rate %", "95 % interval"]).optional(&[2]);
     for metric in &found.metrics {
         for rate in &metric.rates {
-            let (low, high) = rate.interval;
             table.row(cells![
                 &Name::from(metric.metric.key),
-                rate.method.words(),
+                rate.method.description(),
                 Cell::measure(format!("{} of {}", rate.found, rate.of)),
                 Cell::percent(rate.rate),
-                Cell::measure(format!("{} to {}", percent(low), percent(high))),
+                Cell::interval(Some(rate.interval), percent),
             ]);
         }
     }

@@ -104,11 +104,10 @@ fn turns(results: &Results) -> Option<Block<'static>> {
     for one in in_turns(&results.stored) {
         let mut row = cells![&one.label, one.turns, one.flows];
         row.extend(one.parts.map(|share| Cell::from(share.map(Cell::percent))));
-        let interval = one.interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
-        row.extend(cells![Cell::percent(one.carry_over), interval.map(Cell::measure)]);
+        row.extend([Cell::percent(one.carry_over), Cell::interval(one.interval, percent)]);
         table.row(row);
     }
-    let title = "Turns: the rate after a turn of another condition against that after one of the same, in %, by part of the turn, and in what is counted (95 % intervals over boots)";
+    let title = "After-effects of turns: rate after another condition's turn, in % above the rate after its own, by part of the turn, and in the counted part (95 % intervals over boots)";
     titled(title, table, Vec::new())
 }
 

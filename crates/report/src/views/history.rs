@@ -66,7 +66,7 @@ fn summary(found: &StudyHistory) -> Table {
         ]
     };
     let head = ["condition", "metric", "studies", "newest", "diff. %", "newest is", "changes"];
-    let table = Table::with_rows(head, found.series.iter().map(row)).optional(&[2, 1, 3]);
+    let table = Table::with_rows(head, found.series.iter().map(row)).optional(&[2, 3]);
     table.titled("The newest study, and changes of level")
 }
 
@@ -79,13 +79,12 @@ fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
         let level = series.levels.iter().position(|level| level.first == place);
         let change = level.and_then(|level| series.changes.get(level.checked_sub(1)?));
         let member = &found.studies[point.place];
-        let ends = |(low, high)| Cell::measure(format!("{} to {}", figure(low), figure(high)));
         cells![
             point.study,
             if member.label.starts_with("study ") { "" } else { member.label.as_str() },
             Cell::measure(&member.started),
             point.mean,
-            point.interval.map(ends),
+            Cell::interval(point.interval, figure),
             level.map_or(Cell::EMPTY, |level| series.levels[level].mean.into()),
             change.map_or(Cell::EMPTY, |change| Cell::measure(&change.size)),
             if found.differs(series, place) { "differs" } else { "" },

@@ -87,6 +87,7 @@ impl<'a> Odd<'a> {
             effects: self.many(count, |odd| ForestRow {
                 name: odd.name(),
                 interval: (!odd.next.is_multiple_of(3)).then(|| odd.interval()),
+                size: odd.next.is_multiple_of(4).then(|| odd.name()),
                 verdict: odd.name(),
             }),
         }));

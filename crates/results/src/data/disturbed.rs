@@ -1,7 +1,7 @@
 //! Disturbed runs, which do not count.
 
 use serde::Serialize;
-use store::{RunStatus, StoredStudy, StudyRow};
+use store::{RunStatus, StoredRun, StoredStudy, StudyRow};
 
 use crate::words::number::counted;
 
@@ -15,6 +15,13 @@ pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     })
 }
 
+/// The reason why a run does not count: of a disturbed one each kind of cause once, since a sentence
+/// has no room for all.
+pub(crate) fn reason_in_brief(run: &StoredRun) -> Option<String> {
+    let brief = record::in_brief(run.detail.disturbed());
+    if brief.is_empty() { run.reason.clone() } else { Some(brief) }
+}
+
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]
 pub struct DisturbedRuns {
@@ -23,6 +30,8 @@ pub struct DisturbedRuns {
     /// The number of planned runs that have no undisturbed try, and so no value.
     pub left: usize,
     each: Vec<DisturbedRun>,
+    #[serde(skip)]
+    last: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -35,10 +44,9 @@ struct DisturbedRun {
 
 impl DisturbedRuns {
     pub(crate) fn from_stored(stored: &StoredStudy) -> Self {
-        let each: Vec<DisturbedRun> = stored
-            .runs
-            .iter()
-            .filter(|run| run.status == RunStatus::Invalid)
+        let disturbed = || stored.runs.iter().filter(|run| run.status == RunStatus::Invalid);
+        let last = disturbed().next_back().and_then(reason_in_brief).unwrap_or_default();
+        let each: Vec<DisturbedRun> = disturbed()
             .map(|run| DisturbedRun {
                 condition: stored.label(run.condition),
                 boot: run.boot,
@@ -46,7 +54,7 @@ impl DisturbedRuns {
                 reason: run.reason.clone().unwrap_or_default(),
             })
             .collect();
-        Self { runs: each.len(), left: stored.left_invalid().len(), each }
+        Self { runs: each.len(), left: stored.left_invalid().len(), each, last }
     }
 
     /// Sentences for people, the last without a full stop; none if nothing was disturbed.
@@ -65,7 +73,7 @@ impl DisturbedRuns {
             counted(self.runs, "run"),
             last.condition,
             last.boot,
-            last.reason
+            self.last
         ))
     }
 }

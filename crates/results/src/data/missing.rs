@@ -7,6 +7,7 @@ use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyRow, StudyStatus};
 use study::metric::Metric;
 use study::{Plan, PlannedRun};
 
+use crate::data::disturbed::reason_in_brief;
 use crate::data::early_stop::is_decided;
 use crate::data::turns::not_in_turns;
 use crate::words::number::counted;
@@ -142,7 +143,7 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric
             "{}; the last try, in boot {}: {}",
             counts.join(", "),
             last.boot,
-            last.reason.as_deref().unwrap_or_default()
+            reason_in_brief(last).unwrap_or_default()
         ),
     }
 }
@@ -177,7 +178,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     let Some(last) = with(status).next_back() else {
         return format!("{label} has not been measured yet. Repeat the study with --resume {id}");
     };
-    let reason = last.reason.as_deref().unwrap_or("no reason was recorded");
+    let reason = reason_in_brief(last).unwrap_or_else(|| "no reason was recorded".to_owned());
     format!(
         "every try of {label} {became}, {} in all; the last, in boot {}: {reason}. {remedy}. netassay show {id} --runs lists every try",
         with(status).count(),

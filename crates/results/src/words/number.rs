@@ -98,13 +98,25 @@ pub fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// An interval's ends as `show` writes them, in at most three significant digits; a dash for none.
+/// An interval as `show` writes its ends: `-3 to 12`, or `at least -3` where nothing bounds it
+/// above; a dash for none.
 pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
-    let end = |value| three_digits(value, show(value));
-    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
+    match interval.map(|ends| interval_ends(ends, show)) {
+        Some([Some(low), Some(high)]) => format!("{low} to {high}"),
+        Some([Some(low), None]) => format!("at least {low}"),
+        Some([None, Some(high)]) => format!("at most {high}"),
+        Some([None, None]) | None => "-".to_owned(),
+    }
 }
 
-fn three_digits(value: f64, shown: String) -> String {
+/// The ends of an interval as `show` writes them, in at most three significant digits or two of the
+/// interval's width; `None` for an infinite one.
+pub fn interval_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> [Option<String>; 2] {
+    let width = (high - low).abs();
+    [low, high].map(|end| (!end.is_infinite()).then(|| shortened_end(end, show(end), width)))
+}
+
+fn shortened_end(value: f64, shown: String, width: f64) -> String {
     // The error of an interval's end is far larger than the omitted digits. A sign and a unit stay.
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);
@@ -117,9 +129,19 @@ fn three_digits(value: f64, shown: String) -> String {
         return shown;
     }
     // Rounding may carry: 99.96 has one decimal less than 99.9.
-    let rounded = format!("{:.2e}", value.abs()).parse().unwrap_or(value.abs());
-    let decimals = (2.0 - rounded.log10().floor()).max(0.0) as usize;
-    format!("{sign}{}{unit}", fixed(rounded, decimals))
+    let exponent = format!("{value:.2e}").rsplit_once('e').and_then(|(_, power)| power.parse().ok());
+    let exponent: i32 = exponent.unwrap_or(0);
+    // Both ends of a narrow interval would be the same in three digits.
+    let of_width = if width > 0.0 && width.is_finite() { width.log10().floor() as i32 - 1 } else { i32::MAX };
+    let last = of_width.min(exponent - 2);
+    let decimals = usize::try_from(-last);
+    let shown_decimals = number.split_once('.').map_or(0, |(_, part)| part.len());
+    if decimals.is_ok_and(|decimals| decimals >= shown_decimals) {
+        return shown;
+    }
+    let digits = usize::try_from(exponent - last).unwrap_or(2);
+    let rounded = format!("{:.digits$e}", value.abs()).parse().unwrap_or(value.abs());
+    format!("{sign}{}{unit}", fixed(rounded, decimals.unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -157,6 +179,14 @@ mod tests {
         assert_eq!(range(Some((1.2345, 0.99999)), unit), "1.23 Mbit/s to 1.00 Mbit/s");
         assert_eq!(range(Some((f64::NAN, 1e20)), figure), "- to 1.000e20");
         assert_eq!(range(Some((-0.0, 0.0)), figure), "0 to 0");
+        // One interval in two signs has the same digits, and a narrow one tells its ends apart.
+        assert_eq!(range(Some((-5916.4, -3831.2)), figure), "-5920 to -3830");
+        assert_eq!(range(Some((3831.2, 5916.4)), figure), "3830 to 5920");
+        assert_eq!(range(Some((1294.2, 1304.4)), figure), "1294 to 1304");
+        assert_eq!(range(Some((-111.83, -107.21)), figure), "-111.8 to -107.2");
+        assert_eq!(range(Some((f64::NEG_INFINITY, 1234.5)), figure), "at most 1230");
+        assert_eq!(range(Some((-3.06, f64::INFINITY)), percent), "at least -3.1");
+        assert_eq!(range(Some((f64::NEG_INFINITY, f64::INFINITY)), figure), "-");
     }
 
     #[test]

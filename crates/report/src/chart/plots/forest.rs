@@ -7,7 +7,7 @@ use crate::chart::figure::Plot;
 use crate::chart::frame::Frame;
 use crate::chart::legend::{LegendSign, legend};
 use crate::chart::quantity::{Interval, Quantity};
-use crate::document::Table;
+use crate::document::{Cell, Table};
 
 /// Effects, one below the other, around zero.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct ForestRow {
     pub name: String,
     /// The size of the effect; `None` if nothing is known of it.
     pub interval: Option<Interval>,
+    /// The size in words where it is not stated as the axis shows it: `1.78 times (0.128 to 24.7)`.
+    pub size: Option<String>,
     /// The verdict: `higher`, `no difference proven`.
     pub verdict: String,
 }
@@ -37,9 +39,10 @@ const HEIGHT: f64 = 16.0;
 
 impl Forest {
     /// An effect in words: `+31 (+28 to +34) %, higher`.
-    fn words(&self, effect: &ForestRow) -> String {
+    fn effect_text(&self, effect: &ForestRow) -> String {
         let signed = |value| self.quantity.signed(value);
-        let size = effect.interval.map(|shown| self.quantity.interval(&shown, signed));
+        let drawn = effect.interval.map(|shown| self.quantity.interval(&shown, signed));
+        let size = effect.size.clone().or(drawn);
         let words = size.into_iter().chain([effect.verdict.clone()]).filter(|word| !word.is_empty());
         words.collect::<Vec<_>>().join(", ")
     }
@@ -50,19 +53,19 @@ impl Plot for Forest {
         let has_marks = self.effects.iter().any(|effect| effect.interval.is_some());
         let practical = self
             .margin
-            .map(|margin| format!("less than {} does not matter in practice", self.quantity.shown(margin)));
+            .map(|margin| format!("less than {} does not matter in practice", self.quantity.text(margin)));
         let mut signs = vec![(LegendSign::Interval, self.interval.clone())];
         signs.extend(practical.map(|words| (LegendSign::Band, words)));
         let (mut drawing, top) = legend(width, if has_marks { &signs } else { &[] });
         let names = self.effects.iter().map(|effect| effect.name.as_str());
-        let words = self.effects.iter().map(|effect| self.words(effect));
+        let words = self.effects.iter().map(|effect| self.effect_text(effect));
         let mut frame = Frame::new(width, top, names, words, [0.0, 0.0]);
         let values =
             self.effects.iter().filter_map(|effect| effect.interval).flat_map(|shown| shown.points());
         let margins = self.margin.into_iter().flat_map(|margin| [margin, -margin]);
         let axis = frame.axis(Scale::FromZero, margins.chain(values), &self.quantity);
         for effect in &self.effects {
-            let words = self.words(effect);
+            let words = self.effect_text(effect);
             let height = if effect.interval.is_some() { HEIGHT } else { 0.0 };
             let y = frame.row(&mut drawing, &effect.name, &words, height);
             if let Some(shown) = &effect.interval {
@@ -86,8 +89,11 @@ impl Plot for Forest {
     fn table(&self) -> Table {
         let row = |effect: &ForestRow| {
             let signed = |value| self.quantity.signed(value);
-            let [estimate, low, high] = Interval::cells(effect.interval, signed);
-            cells![&effect.name, estimate, low, high, &effect.verdict]
+            let Some(size) = &effect.size else {
+                let [estimate, low, high] = Interval::cells(effect.interval, signed);
+                return cells![&effect.name, estimate, low, high, &effect.verdict];
+            };
+            cells![&effect.name, Cell::measure(size), "", "", &effect.verdict]
         };
         let head = ["effect", &self.quantity.title(0), "lower end", "upper end", "verdict"];
         Table::with_rows(head, self.effects.iter().map(row))

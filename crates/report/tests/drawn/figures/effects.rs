@@ -5,7 +5,7 @@ use netassay_report::chart::{Figure, Forest, ForestRow, Id, Interval};
 use super::{about, percent_of};
 
 fn effect(name: &str, interval: Option<Interval>, verdict: &str) -> ForestRow {
-    ForestRow { name: name.to_owned(), interval, verdict: verdict.to_owned() }
+    ForestRow { name: name.to_owned(), interval, size: None, verdict: verdict.to_owned() }
 }
 
 pub(crate) fn forest_plot() -> Forest {
