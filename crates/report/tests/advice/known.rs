@@ -339,6 +339,11 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
     let found = advice(&stored, &[AdviceGoal::Throughput]);
     let text = wide(&found);
     assert!(text.contains("apply: ethtool -K \"$IF\" sg on tso on\n"), "{text}");
+    assert!(text.contains("undo: ethtool -K \"$IF\" sg off tso off\n"), "{text}");
+    // The answer's figure, with the other base.
+    assert!(text.contains(" % lower with offloads=none; for tcp_stream throughput)"), "{text}");
+    let (low, high) = found.summaries[0].rows[0].answered.unwrap();
+    assert!(-51.0 < low && low <= high && high < -49.0, "{low} to {high}");
     assert!(text.contains("set offloads default at both ends: throughput +100"), "{text}");
 }
 

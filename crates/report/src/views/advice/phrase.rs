@@ -253,6 +253,14 @@ mod tests {
     }
 
     #[test]
+    fn ranges_go_from_low_to_high_and_the_answer_from_small_to_large() {
+        assert_eq!(sizes((-65.6, -38.3), "%"), "-65.6 to -38.3 %");
+        assert_eq!(sizes((38.3, 65.6), "%"), "+38.3 to +65.6 %");
+        assert_eq!(answered((-54.7, -50.9), "tso=off"), "that is 50.9 to 54.7 % lower with tso=off");
+        assert_eq!(answered((42.9, 42.9), "tso=off"), "that is 42.9 % higher with tso=off");
+    }
+
+    #[test]
     fn a_feature_of_others_is_one_word_of_the_line_to_paste() {
         let commands = features(&["x; touch /tmp/owned", "tso", "$(id)\n"], true);
         assert_eq!(commands[0].to_string(), "ethtool -K \"$IF\" 'x; touch /tmp/owned' on");
