@@ -24,7 +24,7 @@ fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result
     let cpus = testbed::split_cpus(&host::affinity::usable());
     let options = TestbedOptions {
         discard_device: device,
-        ..Options::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)
+        ..TestbedOptions::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)
     };
     Testbed::build(&options, &Interrupt::new().unwrap())
 }

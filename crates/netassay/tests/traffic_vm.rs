@@ -215,7 +215,7 @@ fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> TestbedOptions {
     TestbedOptions {
         state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
         inside_guest: true,
-        ..Options::new(BootState::default(), bench.path("netassay"), cpus, !is_root())
+        ..TestbedOptions::new(BootState::default(), bench.path("netassay"), cpus, !is_root())
     }
 }
 
@@ -347,7 +347,7 @@ fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
     let cpus = testbed::split_cpus(&host::affinity::usable());
     let options = TestbedOptions {
         inside_guest: true,
-        ..Options::new(state, bench.path("netassay"), cpus, !is_root())
+        ..TestbedOptions::new(state, bench.path("netassay"), cpus, !is_root())
     };
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     for end in [&testbed.transmitter, testbed.receiver.as_ref().unwrap()] {

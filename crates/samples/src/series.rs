@@ -134,7 +134,7 @@ impl Collector {
             bounded(name.as_bytes(), place)?;
         }
         self.places.insert(key.clone(), next);
-        self.found.series.push(SampleSeries { key: key.clone(), ..Series::default() });
+        self.found.series.push(SampleSeries { key: key.clone(), ..SampleSeries::default() });
         Ok(&mut self.found.series[next])
     }
 

@@ -191,7 +191,7 @@ fn equals_debians_program_on_random_sets() {
     fs::create_dir_all(&directory).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(20150715);
     for round in 0..600 {
-        let level = ConfidenceLevel::ALL[random.random_range(0..Level::ALL.len())];
+        let level = ConfidenceLevel::ALL[random.random_range(0..ConfidenceLevel::ALL.len())];
         let scale = 10_f64.powi(random.random_range(-6..12));
         let centre = random.random_range(-1.0..1.0) * 10_f64.powi(random.random_range(-3..5));
         let count = random.random_range(1..=7);

@@ -65,7 +65,8 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
         Some(launcher) => words::shell_command(["netassay", "undo", "--host", &launcher.to_string()]),
     };
     let host = place.to_string();
-    let mut applied = AppliedAdvice { host, advice, dry_run: flags.dry_run, undo, ..Applied::default() };
+    let mut applied =
+        AppliedAdvice { host, advice, dry_run: flags.dry_run, undo, ..AppliedAdvice::default() };
     for one in settings {
         match add(&mut wanted, &one, flags.trade_offs) {
             Ok(()) => {

@@ -41,7 +41,8 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     let is_sent_asked = chosen("iperf", options, &["throughput", "sent"])? == "sent";
-    let mut reader = IperfReader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
+    let mut reader =
+        IperfReader { is_sent_asked, collector: Collector::of_program(), ..IperfReader::default() };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }
@@ -83,7 +84,7 @@ impl Count {
         if fields[11].starts_with(b"-") { Count::Sent } else { Count::Unclear }
     }
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Count::OneSide | Count::Unclear => "counted by one side",
             Count::Sent => "sent by the client, UDP",
@@ -215,9 +216,9 @@ impl IperfReader {
         let connections: Vec<&Total> = totals.iter().filter(|total| total.number != SUM).collect();
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| connections.iter().map(|total| total.rate).sum(), |sum| sum.rate);
-        let words = |total: &Total| total.count.words();
-        let first = words(connections.first().unwrap_or(&last));
-        let is_one = connections.iter().all(|total| words(total) == first);
+        let description = |total: &Total| total.count.description();
+        let first = description(connections.first().unwrap_or(&last));
+        let is_one = connections.iter().all(|total| description(total) == first);
         let words = if is_one { first } else { "both directions, added up" };
         let streams = match connections.len() {
             0 | 1 => "1 connection".to_owned(),

@@ -37,7 +37,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
     let known: Vec<&str> = METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).collect();
     let word = chosen("iperf3", options, &known)?;
     let metric = METRICS.iter().find(|(known, ..)| *known == word).copied();
-    let mut reader = Iperf3Reader { metric, collector: Collector::of_program(), ..Reader::default() };
+    let mut reader = Iperf3Reader { metric, collector: Collector::of_program(), ..Iperf3Reader::default() };
     json::for_each_document(input, |document, place| reader.take(document, place))?;
     reader.finish()
 }
@@ -66,7 +66,7 @@ impl Iperf3Reader {
             self.close()?;
         }
         let data = document.data.as_ref().map_or("null", |data| data.get());
-        let run = self.open.get_or_insert_with(|| Iperf3Run { place, ..Run::default() });
+        let run = self.open.get_or_insert_with(|| Iperf3Run { place, ..Iperf3Run::default() });
         run.add(event, data).map_err(|error| {
             let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")

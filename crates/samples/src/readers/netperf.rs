@@ -26,8 +26,11 @@ fn is_banner(line: &[u8]) -> bool {
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fault> {
     require_no_boot("netperf", options)?;
     let metric = options.metric.as_deref().filter(|metric| *metric != "all").unwrap_or(MAIN);
-    let mut reader =
-        NetperfReader { metric: plain_word(metric), collector: Collector::of_program(), ..Reader::default() };
+    let mut reader = NetperfReader {
+        metric: plain_word(metric),
+        collector: Collector::of_program(),
+        ..NetperfReader::default()
+    };
     for_each_line(input, |line| reader.take(line))?;
     reader.finish()
 }

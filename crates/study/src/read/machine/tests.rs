@@ -41,8 +41,8 @@ fn the_machine_of_one_side_may_differ() {
              placement = { irq = 2, traffic = 3 }\n",
         )
         .unwrap();
-    assert_eq!(machines.of_side(Side::Transmitter), machines.both);
-    let receiver = machines.of_side(Side::Receiver);
+    assert_eq!(machines.for_side(Side::Transmitter), machines.both);
+    let receiver = machines.for_side(Side::Receiver);
     assert_eq!((receiver.governor.as_deref(), receiver.cpu_latency), (Some("performance"), Some(50)));
     assert_eq!(receiver.placement, Some(Placement { irq: 2, traffic: 3 }));
     assert_eq!(
@@ -52,7 +52,7 @@ fn the_machine_of_one_side_may_differ() {
     assert_eq!(receiver.features["eth0"], [("gro".to_owned(), true), ("tso".to_owned(), false)].into());
     assert_eq!(machines.of_two_machines(), ["[machine.receiver]", "placement"]);
     let one = Machines {
-        both: MachineTuning { cpu_latency: Some(0), ..Machine::default() },
+        both: MachineTuning { cpu_latency: Some(0), ..MachineTuning::default() },
         ..Machines::default()
     };
     assert_eq!(one.of_two_machines(), [""; 0]);
