@@ -4,13 +4,14 @@ use std::path::Path;
 
 use report::views;
 use results::Results;
+use serde_json::json;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, OverPairs, Stored};
 use crate::commands::advise::in_short;
 use crate::commands::fleet::{fleet_of, show_fleet};
 use crate::failure::{Failure, bail};
-use crate::output::{json, named, print, print_blocks};
+use crate::output::{json as json_text, named, print, print_blocks};
 
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
     let store = Store::open_read_only(path)?;
@@ -73,11 +74,13 @@ pub(crate) fn show(
         return show_fleet(&fleet_of(&store, study, over)?, &flags.output);
     }
     let stored = store.load(study_of(&store, study)?)?;
-    if flags.output.format == Format::Json {
-        return print(&json(&store::export::json(&stored))?);
-    }
+    let document = (flags.output.format == Format::Json).then(|| store::export::json(&stored));
     let stored = stored.sanitised();
     let results = Results::new(&stored)?;
+    if let Some(mut document) = document {
+        document["results"] = json!(results);
+        return print(&json_text(&document)?);
+    }
     let mut blocks = views::show(&results, &named(db), wide);
     if wide {
         blocks.extend(views::evidence(&results));

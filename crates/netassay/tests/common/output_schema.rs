@@ -19,6 +19,7 @@ const MAPS: &[&str] =
 const SHARED: &[(&str, &str)] = &[
     ("report/studies/stored", "show"),
     ("report/studies/results", "run"),
+    ("show/results", "run"),
     ("report/advice", "advise"),
     ("show/boots/environment", "environment"),
     ("show/boots/environment_after", "environment"),

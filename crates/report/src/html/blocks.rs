@@ -131,7 +131,7 @@ fn write_download(to: &mut Markup, data: &Download) {
             });
         });
         to.fixed(fixed!("<p class=\"note\" role=\"status\"></p>"));
-        let note = format!("The CSV is that of netassay db export {study} --format csv. The JSON is that of netassay show {study} --format json without the full account of each run, which only the database has.");
+        let note = format!("The CSV is that of `netassay db export {study} --format csv`. The JSON is that of `netassay show {study} --format json` without the results, and without the full account of each run, which only the database has.");
         element(to, "p", "note", &note);
     });
 }
