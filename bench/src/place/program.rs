@@ -62,13 +62,13 @@ impl Program {
     }
 
     /// All that it has said.
-    pub(crate) fn words(&mut self) -> String {
+    pub(crate) fn output(&mut self) -> String {
         [text(&mut self.errors), text(&mut self.output)].concat()
     }
 
     /// Why it should not have ended so.
     pub(crate) fn ended_early(&mut self, status: ExitStatus) -> Failure {
-        let complaint = complaint(&self.words());
+        let complaint = complaint(&self.output());
         Failure::Environment(format!("{} ended early ({status}): {complaint}", self.command))
     }
 }

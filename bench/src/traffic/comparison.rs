@@ -69,14 +69,14 @@ impl Comparison {
         let figures = self.figures();
         for figure in &figures {
             let Figure { mode, peer, name, .. } = figure;
-            let words = [self.cell.name(), mode.words(), (*peer).to_owned(), (*name).to_owned()];
+            let words = [self.cell.name(), mode.name(), (*peer).to_owned(), (*name).to_owned()];
             report.row(words.into_iter().chain(figure.cells()));
         }
         for together in figures.chunk_by(|one, next| (one.mode, one.name) == (next.mode, next.name)) {
             report.goals.extend(best(together).and_then(|best| best.judged(&self.cell)));
         }
         for (mode, own) in self.cell.modes.iter().zip(&self.own) {
-            self.check_words(&format!("netassay ({})", mode.words()), own, report);
+            self.check_words(&format!("netassay ({})", mode.name()), own, report);
         }
         for beside in &self.beside {
             self.check_words(beside.peer, &beside.turns, report);
@@ -130,7 +130,7 @@ impl Figure {
     /// The goal of the figure, which is the best peer's.
     fn judged(&self, cell: &Cell) -> Option<Goal> {
         let ratio = self.ratio.all.median;
-        let what = format!("{}, {}: {} beside {}", cell.name(), self.mode.words(), self.name, self.peer);
+        let what = format!("{}, {}: {} beside {}", cell.name(), self.mode.name(), self.name, self.peer);
         let judged = match (cell.part, self.goal?) {
             (Part::Grid, Bound::AtLeast(limit)) => Goal::ratio(what, ratio, limit),
             (_, bound) => Goal::new(what, ratio, bound, ""),
@@ -165,7 +165,7 @@ mod tests {
         [0.9, 0.95, 1.0, 1.0, 1.05, 1.1, 1.2].map(turn).to_vec()
     }
 
-    fn beside(peer: &'static str, received: f64, cpu: f64) -> Beside {
+    fn turns_beside(peer: &'static str, received: f64, cpu: f64) -> Beside {
         Beside { peer, version: String::new(), turns: turns(received, cpu) }
     }
 
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn the_verdict_is_against_the_best_peer_of_each_figure() {
-        let peers = || vec![beside("fast", 2e9, 9.0), beside("frugal", 0.5e9, 5.0)];
-        let close = vec![beside("slow", 0.5e9, 9.0), beside("fast", 1.004e9, 9.0)];
+        let peers = || vec![turns_beside("fast", 2e9, 9.0), turns_beside("frugal", 0.5e9, 5.0)];
+        let close = vec![turns_beside("slow", 0.5e9, 9.0), turns_beside("fast", 1.004e9, 9.0)];
         const RATE: &str = "MISSED  tcp_stream 16384 B ipv4 veth, send, recv: received Mbit/s beside fast: 0.500 \
             (at least 1; 95 %: 0.500 to 0.500)";
         const CPU: &str = "MISSED  tcp_stream 16384 B ipv4 veth, send, recv: CPU ns/kB beside frugal: 2.000 \
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_figure_that_a_turn_lacks_is_left_out() {
-        let peers = vec![beside("fast", 2e9, 9.0), beside("frugal", 0.5e9, 5.0)];
+        let peers = vec![turns_beside("fast", 2e9, 9.0), turns_beside("frugal", 0.5e9, 5.0)];
         let mut comparison = comparison(Part::Tcp, peers);
         comparison.beside[0].turns[3].flow.cpu = None;
         let names: Vec<_> = comparison.figures().iter().map(|figure| (figure.name, figure.peer)).collect();

@@ -16,7 +16,7 @@ impl Mode {
     pub(super) const GSO: Self = Self { sender: Sender::Gso, reader: Reader::Gro };
 
     /// Sender and reader, for a table.
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn name(self) -> String {
         format!("{}, {}", self.sender, self.reader)
     }
 }

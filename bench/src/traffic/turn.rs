@@ -164,7 +164,7 @@ pub(crate) fn serve(
     })?;
     match ready {
         Some(None) => Ok(server),
-        Some(Some(status)) => Err(match peer.peer.declines(&server.words()) {
+        Some(Some(status)) => Err(match peer.peer.declines(&server.output()) {
             Some(why) => Failure::Declined(why),
             None => server.ended_early(status),
         }),

@@ -106,7 +106,7 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
 }
 
 fn simulate(bench: &Bench, world: &World, experiments: u32, report: &mut Report) -> Result<(), Failure> {
-    report.note(world.words());
+    report.note(world.description());
     let mut all = Vec::new();
     let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
         let experiments = bench.or_smoke(experiments, 2);

@@ -48,7 +48,7 @@ pub(crate) struct World {
 
 impl World {
     /// What the world is, for a reader.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn description(&self) -> String {
         let Self { boot_sd, interaction, .. } = self;
         let (short, long) = (self.runs(Duration::from_millis(200)), self.runs(Duration::from_secs(10)));
         let [flow, longer] = [4, 32].map(|turns| self.in_flow(&alternating(turns)));

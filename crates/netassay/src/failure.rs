@@ -81,7 +81,7 @@ impl Failure {
             }
             Self::Study(text) => put(text.trim_end()),
             _ => {
-                say(&format!("netassay: {}", self.words()));
+                say(&format!("netassay: {}", self.message()));
                 if let Some(hint) = self.hint() {
                     say(&format!("  hint: {hint}"));
                 }
@@ -90,7 +90,7 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    fn words(&self) -> String {
+    fn message(&self) -> String {
         let words = self.to_string();
         match self {
             // A guest's console and the problems of a study have several lines; any other line

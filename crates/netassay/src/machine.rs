@@ -133,7 +133,7 @@ pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<MachineSid
         check_allowed(study, allowed)?;
     }
     Ok(BySide::from_fn(|side| {
-        let own = study.machine.of_side(side);
+        let own = study.machine.for_side(side);
         MachineSideSettings { wanted: requested(&own), placement: own.placement }
     }))
 }

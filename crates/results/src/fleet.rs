@@ -11,7 +11,7 @@ use study::metric::{Better, Metric};
 use crate::data::differences::{StudyDifference, of_environments};
 use crate::data::error::Error;
 use crate::data::matched_conditions::{ConditionSettings, settings_of};
-use crate::data::means::of_boots;
+use crate::data::means::mean_by_boot;
 use crate::data::metric::ComparedMetric;
 use crate::data::target::own_targets;
 
@@ -168,7 +168,7 @@ type MeanByBoot = BTreeMap<u32, f64>;
 
 fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> MeanByBoot {
     let own = values.iter().filter(|(own, ..)| *own == condition);
-    of_boots(own.map(|(_, boot, value)| (*boot, *value)))
+    mean_by_boot(own.map(|(_, boot, value)| (*boot, *value)))
 }
 
 fn logarithms(means: &MeanByBoot) -> MeanByBoot {
@@ -180,7 +180,7 @@ fn logarithms(means: &MeanByBoot) -> MeanByBoot {
 fn effect(baseline: &MeanByBoot, own: &MeanByBoot) -> Option<PairEffect> {
     let shared: Vec<f64> = own.iter().filter_map(|(boot, mean)| Some(mean - baseline.get(boot)?)).collect();
     if !shared.is_empty() {
-        return Some(PairEffect::of_boots(&shared));
+        return Some(PairEffect::of_shared_boots(&shared));
     }
     let [baseline, own] = [baseline, own].map(|means| means.values().copied().collect::<Vec<_>>());
     (!baseline.is_empty() && !own.is_empty()).then(|| PairEffect::of_separate_boots(&baseline, &own))
@@ -227,13 +227,13 @@ impl EffectOverPairs {
     }
 
     /// A size as it is shown: in % of the baseline, or in the metric's unit.
-    pub fn shown(&self, size: f64) -> f64 {
+    pub fn in_unit(&self, size: f64) -> f64 {
         if self.is_log_ratio { 100.0 * size.exp_m1() } else { size }
     }
 
     /// The interval of an effect, as it is shown.
     pub fn interval(&self, effect: &JudgedEffect) -> Option<(f64, f64)> {
-        effect.interval.map(|(low, high)| (self.shown(low), self.shown(high)))
+        effect.interval.map(|(low, high)| (self.in_unit(low), self.in_unit(high)))
     }
 
     /// The unit of the sizes.

@@ -67,7 +67,7 @@ pub use history::{
 pub use kernel_list::ListedKernel;
 pub use latency_curve::{FIGURES, LatencyCurve, LoadPoint};
 pub use load_run::LoadRun;
-pub use path_trace::{ListedPath, PathList, PathTraceReport, Place, SizedTrace, TracedMachine, unlike};
+pub use path_trace::{ListedPath, PathList, PathTraceReport, Place, SizedTrace, TracedMachine, mixed_stages};
 pub use switches::{
     ChangeEstimate, ChangeOutcome, ConstantSetting, EffectMethod, FactorLevel, MetricChange, SwitchContext,
     SwitchEffect, SwitchEffects,

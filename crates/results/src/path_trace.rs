@@ -182,7 +182,7 @@ impl TracedMachine {
 
 impl PathTraceReport {
     /// The ends of which a message's CPU time is.
-    pub fn whose(&self) -> &'static str {
+    pub fn at_ends(&self) -> &'static str {
         if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }
 
@@ -235,7 +235,7 @@ impl PathTraceReport {
 }
 
 /// The stages for which another function stood with another size of the message.
-pub fn unlike(traces: &[SizedTrace]) -> Vec<usize> {
+pub fn mixed_stages(traces: &[SizedTrace]) -> Vec<usize> {
     let stages = traces.first().map_or(0, |traced| traced.account.stages.len());
     let functions = |stage: usize| {
         let passed = traces.iter().filter(move |traced| traced.passes(stage));

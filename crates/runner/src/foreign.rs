@@ -33,7 +33,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    pub(crate) fn of_side(account: &RunAccount, side: Side) -> Self {
+    pub(crate) fn from_account(account: &RunAccount, side: Side) -> Self {
         // A virtual machine's CPUs are those of its host.
         Self::on_host(account, side).unwrap_or_else(|| Self::beside_agents(account, side))
     }

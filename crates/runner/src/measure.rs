@@ -67,12 +67,12 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
         Kind::Pps => vec![(metric::PACKET, discarded)],
     };
     for (side, own) in account.sides() {
-        values.extend(of_side(side, own, kind, account, &done));
+        values.extend(side_metrics(side, own, kind, account, &done));
     }
     values.into_iter().filter(|(_, value)| value.is_finite()).collect()
 }
 
-fn of_side(
+fn side_metrics(
     side: Side,
     own: &SideAccount,
     kind: Kind,
@@ -83,7 +83,7 @@ fn of_side(
     values.extend(cpu(side, own).into_iter().flatten());
     // Only if all CPU time is the run's: the part of other processes cannot be separated, and
     // interrupts for its packets count for the process that they interrupt.
-    if !Foreign::of_side(account, side).disturbs {
+    if !Foreign::from_account(account, side).disturbs {
         let busy = own.window.cpu.busy() as f64;
         values.extend(done.iter().map(|(unit, work)| (unit.service_demand[side], ratio(busy, *work))));
     }

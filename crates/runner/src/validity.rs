@@ -31,11 +31,11 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
                 clocks(own, CLOCKS_NS),
                 lateness(own, turns, order, LATE_NS),
                 stolen(&window.cpus, &window.cpu_each, window.elapsed_ns),
-                others(&Foreign::of_side(account, side)),
+                others(&Foreign::from_account(account, side)),
             ]
         } else {
             // A guest cannot tell others from the rest of its machine; its host can.
-            let waited = Waited::of_side(account, side).and_then(|waited| waits(&waited, order));
+            let waited = Waited::from_account(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, turns, order, GUEST_LATE_NS), waited, None]
         };
         found.extend(said.into_iter().flatten().map(|cause| (part, cause)));

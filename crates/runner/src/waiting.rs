@@ -20,7 +20,7 @@ pub(crate) struct Waited {
 
 impl Waited {
     /// `None` if the side is in no guest.
-    pub(crate) fn of_side(account: &RunAccount, side: Side) -> Option<Self> {
+    pub(crate) fn from_account(account: &RunAccount, side: Side) -> Option<Self> {
         let host = account.host_of_guest(side)?;
         let other = account.hosts.as_ref().filter(|_| !account.apart).map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;

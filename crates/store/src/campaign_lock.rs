@@ -19,7 +19,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
 use crate::error::{Result, StoreError};
-use crate::open::beside;
+use crate::open::sibling;
 
 // A reader holds it for microseconds, a killed process until the kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -94,7 +94,7 @@ impl Drop for CampaignLock {
 }
 
 fn lock_path(database: &Path) -> PathBuf {
-    beside(database, "-lock")
+    sibling(database, "-lock")
 }
 
 fn create(path: &Path) -> io::Result<File> {

@@ -9,7 +9,7 @@ use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
 
-use crate::open::beside;
+use crate::open::sibling;
 use crate::records::StudyId;
 
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -183,7 +183,7 @@ const LONGEST_WRITE: u64 = 128 << 10;
 fn file_limit(database: &Path) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
     let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    let length = |ending| fs::metadata(beside(&real, ending)).map_or(0, |about| about.len());
+    let length = |ending| fs::metadata(sibling(&real, ending)).map_or(0, |about| about.len());
     let is_near = |length| limit <= length + LONGEST_WRITE;
     (limit != RLIM_INFINITY && ["", "-wal"].map(length).into_iter().any(is_near)).then_some(limit)
 }

@@ -71,8 +71,8 @@ pub(crate) fn for_packing(path: &Path) -> Result<Store> {
 
 pub(crate) fn for_writing(place: DatabaseFile) -> Result<Store> {
     // SQLite would follow a link of these names, or apply a journal with pages of others.
-    let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
-    for path in beside.iter().chain([&place.named]) {
+    let files = ["", "-wal", "-shm", "-journal"].map(|ending| sibling(&place.real, ending));
+    for path in files.iter().chain([&place.named]) {
         refuse_planted(path).map_err(|source| StoreError::Planted { path: path.clone(), source })?;
     }
     let deadline = Instant::now() + BUSY_TIMEOUT;
@@ -257,7 +257,7 @@ fn has_partial_page(file: &Path, page_size: u64) -> bool {
 }
 
 fn log_beside(file: &Path) -> Option<PathBuf> {
-    let log = beside(file, "-wal");
+    let log = sibling(file, "-wal");
     fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then_some(log)
 }
 
@@ -269,13 +269,13 @@ fn journal_names_a_file(file: &Path) -> bool {
     const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let mut end = [0; MARK.len()];
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-    OpenOptions::new().read(true).custom_flags(flags).open(beside(file, "-journal")).is_ok_and(|journal| {
+    OpenOptions::new().read(true).custom_flags(flags).open(sibling(file, "-journal")).is_ok_and(|journal| {
         let at = journal.metadata().map_or(0, |about| about.len().saturating_sub(MARK.len() as u64));
         at > 0 && journal.read_exact_at(&mut end, at).is_ok() && end == MARK
     })
 }
 
-pub(crate) fn beside(file: &Path, ending: &str) -> PathBuf {
+pub(crate) fn sibling(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
     PathBuf::from(name)

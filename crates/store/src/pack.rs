@@ -17,7 +17,7 @@ use rusqlite::{Transaction, params_from_iter};
 use crate::campaign_lock::CampaignLock;
 use crate::error::{Result, StoreError};
 use crate::fleet;
-use crate::open::{self, beside};
+use crate::open::{self, sibling};
 use crate::records::{StudyId, StudyRow};
 use crate::store::{Store, TransactionFailure, intern};
 
@@ -235,7 +235,7 @@ impl AtomicFile {
 
     fn clear(&self) -> io::Result<()> {
         for ending in ["", "-journal", "-lock"] {
-            match fs::remove_file(beside(&self.path, ending)) {
+            match fs::remove_file(sibling(&self.path, ending)) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 _ => {}
             }

@@ -14,7 +14,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, ffi};
 
-use crate::open::beside;
+use crate::open::sibling;
 
 // In bytes. netassay's longest value is the plan: some 400 bytes for each run.
 const LONGEST_VALUE: i32 = 64 << 20;
@@ -90,7 +90,7 @@ impl Budget {
 
     /// The file's length, with that of its write-ahead log.
     fn bytes(&self) -> i64 {
-        let length = |ending| fs::metadata(beside(&self.file, ending)).map_or(0, |about| about.len());
+        let length = |ending| fs::metadata(sibling(&self.file, ending)).map_or(0, |about| about.len());
         i64::try_from(length("").saturating_add(length("-wal"))).unwrap_or(i64::MAX)
     }
 }

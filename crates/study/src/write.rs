@@ -59,7 +59,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         ("seed", seed.to_string()),
     ];
     let mut protocol = table(protocol);
-    let alternate = alternate.filter(|_| condition.of_flow().is_some());
+    let alternate = alternate.filter(|_| condition.flow_key().is_some());
     if let Some(Alternate { turn, settle }) = alternate {
         protocol.insert("alternate", value(format_duration(turn)));
         protocol.insert("settle", value(format_duration(settle)));

@@ -60,7 +60,7 @@ impl Rung {
     const ALL: [Self; 3] = [Self::Trampoline, Self::Kprobe, Self::RawTracepoint];
 
     /// The kernel's name of the kind, and the loss of a trace without it.
-    fn words(self) -> [&'static str; 2] {
+    fn name_and_loss(self) -> [&'static str; 2] {
         match self {
             Self::Trampoline => [
                 "fentry, fexit",
@@ -123,7 +123,7 @@ impl ProbeLadder {
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
-            let [name, without] = rung.words().map(str::to_owned);
+            let [name, without] = rung.name_and_loss().map(str::to_owned);
             LadderStep { rung, verdict, reason, name, without }
         };
         Self(Rung::ALL.map(step).into())

@@ -30,7 +30,7 @@ pub struct Turn {
 impl Workload {
     /// Settings that cannot change while a connection is open, and the names of the keys that can,
     /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
-    pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
+    pub fn fixed_in_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
         let is_switched =
             |key: &&Key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default;
@@ -50,13 +50,13 @@ impl Workload {
 impl Traffic {
     /// Whether both can take turns in one flow.
     pub fn shares_flow_with(&self, other: &Self) -> bool {
-        self.in_a_workload().of_flow() == other.in_a_workload().of_flow()
+        self.in_a_workload().fixed_in_flow() == other.in_a_workload().fixed_in_flow()
     }
 }
 
 impl Tuning {
     /// Machine settings that cannot change while a flow lasts.
-    pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
+    pub fn fixed_in_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
         // Every setting but some sysctls acts at once; a flow's threads stay on their CPU.
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
         (

@@ -117,7 +117,7 @@ pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
             let name = layout.name;
             bench.say(&format!("verdict --families, {name}: {conditions} conditions, {boots} boots"));
             let row = Row { layout, conditions, boots, cells };
-            report.row(row.words());
+            report.row(row.cells_in_words());
             report.result(format!("{name}, {conditions} conditions, {boots} boots"), row.worlds());
             rows.push(row);
         }
@@ -127,7 +127,7 @@ pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
 }
 
 impl Row {
-    fn words(&self) -> [String; 13] {
+    fn cells_in_words(&self) -> [String; 13] {
         type Meant = fn(Spreads) -> bool;
         let meant = |is_meant: Meant| self.cells.iter().filter(move |cell| is_meant(cell.spreads));
         let wrong = |is_meant| {

@@ -21,7 +21,7 @@ use study::{Plan, Study};
 use crate::again::again_without;
 use crate::cli::{Formatted, OverPairs, RunFlags};
 use crate::commands::hosts::PairOfHosts;
-use crate::commands::report::fleet_beside;
+use crate::commands::report::fleet_report_path;
 use crate::commands::run::asked;
 use crate::commands::stored::study_of;
 use crate::exit;
@@ -59,7 +59,7 @@ pub(crate) fn measure_pairs(
     let found = results_of(&store, &campaign, None)?;
     show_fleet(&found, &flags.output)?;
     if !(flags.no_report || found.pairs.is_empty()) {
-        let page = fleet_beside(db, &found, "html");
+        let page = fleet_report_path(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
     }

@@ -30,10 +30,10 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
             ReportFormat::Md => markdown(&views::fleet(&found, false)),
             ReportFormat::Json => json_text(&json!({ "fleet": &found }))?,
         };
-        (fleet_beside(&flags.database.db, &found, &ending), text)
+        (fleet_report_path(&flags.database.db, &found, &ending), text)
     } else {
         let stored = load_each(&store, &flags.studies)?;
-        (beside(&flags.database.db, &stored, flags.format), render(&store, stored, flags.format)?)
+        (report_path(&flags.database.db, &stored, flags.format), render(&store, stored, flags.format)?)
     };
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
@@ -50,17 +50,17 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
     let store = Store::open_read_only(db)?;
     let stored = vec![store.load(study)?];
-    let path = beside(db, &stored, ReportFormat::Html);
+    let path = report_path(db, &stored, ReportFormat::Html);
     write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;
     Ok(path)
 }
 
-fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
+fn report_path(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
     db.with_file_name(format!("{stem}.{}", format.ending()))
 }
 
-pub(crate) fn fleet_beside(db: &Path, found: &FleetResults, ending: &str) -> PathBuf {
+pub(crate) fn fleet_report_path(db: &Path, found: &FleetResults, ending: &str) -> PathBuf {
     let first = found.pairs.first().and_then(|pair| pair.study).unwrap_or(0);
     let stem = file_stem([(format!("{}-fleet", found.name).as_str(), first)]);
     db.with_file_name(format!("{stem}.{ending}"))

@@ -81,7 +81,7 @@ impl Figure {
         }
         self.element(|figure| {
             for (width, class) in [(WIDE, "wide"), (NARROW, "narrow")] {
-                let (title, _) = self.words();
+                let (title, _) = self.text_ids();
                 let attributes = [("class", class.into()), ("aria-labelledby", title.as_str().into())];
                 svg(figure, &self.draw(width), &attributes, |_| {});
             }
@@ -93,7 +93,7 @@ impl Figure {
         self.element(|figure| {
             figure.element("div", &[("class", "panels".into())], |panels| {
                 for panel in self.panels.chunks(1) {
-                    let (title, named) = (self.words().0, words::shortened_reason(&panel[0].title));
+                    let (title, named) = (self.text_ids().0, words::shortened_reason(&panel[0].title));
                     let name = match named.as_str() {
                         "" => ("aria-labelledby", title.as_str().into()),
                         named => ("aria-label", named.into()),
@@ -105,7 +105,7 @@ impl Figure {
     }
 
     fn element(&self, drawings: impl FnOnce(&mut Markup)) -> Markup {
-        let (title, about) = self.words();
+        let (title, about) = self.text_ids();
         let mut html = Markup::new();
         html.element("figure", &[("id", self.id.as_str().into()), ("class", "chart".into())], |figure| {
             figure.element("figcaption", &[], |caption| {
@@ -149,7 +149,7 @@ impl Figure {
         whole.rect("cover", Area { left: 0.0, top: 0.0, right, bottom });
         whole.place(&drawing, MARGIN, MARGIN);
         whole.height = bottom;
-        let (title, about) = self.words();
+        let (title, about) = self.text_ids();
         let names = format!("{title} {about}");
         let attributes = [
             ("xmlns", "http://www.w3.org/2000/svg".into()),
@@ -166,7 +166,7 @@ impl Figure {
         file
     }
 
-    fn words(&self) -> (Id, Id) {
+    fn text_ids(&self) -> (Id, Id) {
         (self.id.part("title"), self.id.part("about"))
     }
 }

@@ -61,7 +61,7 @@ fn seen(series: &[SampleSet]) -> String {
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();
     peaks.sort_by(|one, other| one.1.low.total_cmp(&other.1.low));
     let edges = |bucket: &Bucket| {
-        let [low, high] = [bucket.low, bucket.high].map(|edge| latency().shown(edge));
+        let [low, high] = [bucket.low, bucket.high].map(|edge| latency().text(edge));
         format!("{low} to {high}")
     };
     let words = |(one, bucket): &(&SampleSet, &Bucket)| {

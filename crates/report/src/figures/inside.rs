@@ -58,7 +58,7 @@ fn figure(
     let (mut seen, mut curves) = (Vec::new(), Vec::new());
     for ((run, points), name) in runs.into_iter().zip(view.names(&conditions)) {
         let (low, high) = ends(points.iter().map(|point| point.1))?;
-        let (low, high) = (quantity.shown(low), quantity.shown(high));
+        let (low, high) = (quantity.text(low), quantity.text(high));
         seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
         let points = points.into_iter().map(|(at, rate)| (at / ns, rate)).collect();
         curves.push(Curve { name, points, measured: false });

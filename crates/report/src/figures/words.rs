@@ -65,7 +65,7 @@ pub(super) fn extremes(place: &str, quantity: &Quantity, named: &[(String, Condi
         let shown = quantity.interval(&Interval::new(one.mean, one.interval), quantity.show);
         format!("{name}{gap}{shown}")
     };
-    let [least, most] = [low, high].map(|one| quantity.shown(one.1.mean));
+    let [least, most] = [low, high].map(|one| quantity.text(one.1.mean));
     let words = match named.len() {
         // It begins with the condition's name.
         1 if place.is_empty() => return of(low),
@@ -84,7 +84,7 @@ mod tests {
     fn a_metric_has_one_unit_and_a_base() {
         let shown = |key: &str, value: f64| {
             let quantity = metric_quantity(&study::metric::find(key).unwrap().into());
-            format!("{} {}", quantity.shown(value), quantity.base)
+            format!("{} {}", quantity.text(value), quantity.base)
         };
         assert_eq!(shown("throughput", 41_234.5), "41234 Mbit/s of payload");
         assert_eq!(shown("throughput", 9_999.0), "9999 Mbit/s of payload");

@@ -46,7 +46,7 @@ pub(super) fn warning(
     more: impl IntoIterator<Item = String>,
 ) -> Option<Block<'static>> {
     let unlike = groups.iter().flat_map(|group| &group.unlike);
-    let mut warnings = no_verdicts(unlike.chain(credits.into_iter().flat_map(Credits::unlike)));
+    let mut warnings = no_verdicts(unlike.chain(credits.into_iter().flat_map(Credits::unequal_counts)));
     warnings.extend(missing.into_iter().flat_map(MissingRuns::lines).chain(more));
     (!warnings.is_empty()).then_some(Block::Warning(warnings))
 }

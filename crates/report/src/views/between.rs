@@ -15,7 +15,7 @@ const TOLD: usize = 8;
 /// The answer, the differences of environments, and each metric's table; all if `is_whole`.
 pub fn between(found: &BetweenStudies, is_whole: bool) -> Vec<Block<'static>> {
     let most = if is_whole { usize::MAX } else { TOLD };
-    let head = format!("{} against {}", found.study.words(), found.baseline.words());
+    let head = format!("{} against {}", found.study.description(), found.baseline.description());
     let unequal = no_verdicts(found.comparisons.iter().flat_map(|group| &group.unlike));
     let mut blocks: Vec<Block<'static>> = [head].into_iter().chain(unequal).map(Block::Text).collect();
     for group in &found.comparisons {

@@ -60,7 +60,7 @@ pub(crate) fn sentence(effect: &EffectOverPairs) -> String {
 fn size(effect: &EffectOverPairs, own: &JudgedEffect) -> (String, Option<String>) {
     let shown = |value: f64| signed(number(effect, value));
     let unit = plain(effect.unit());
-    let size = format!("{} {unit}", shown(effect.shown(own.estimate))).trim_end().to_owned();
+    let size = format!("{} {unit}", shown(effect.in_unit(own.estimate))).trim_end().to_owned();
     (size, effect.interval(own).map(|ends| range(Some(ends), shown)))
 }
 
@@ -85,7 +85,7 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
     let rows = found.effects.iter().map(|effect| {
         let shown = |value: f64| signed(number(effect, value));
         let both = |ends: Option<(f64, f64)>| {
-            Cell::interval(ends.map(|(low, high)| (effect.shown(low), effect.shown(high))), shown)
+            Cell::interval(ends.map(|(low, high)| (effect.in_unit(low), effect.in_unit(high))), shown)
         };
         let sizes = &effect.sizes;
         let holds = format!("{} of {}", sizes.count.holds, effect.pairs.len());
@@ -93,7 +93,7 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
         cells![
             metric_name(&effect.metric),
             &Name::from(effect.condition.as_str()),
-            Cell::with_unit(shown(effect.shown(sizes.mean.estimate)), effect.unit()),
+            Cell::with_unit(shown(effect.in_unit(sizes.mean.estimate)), effect.unit()),
             both(sizes.mean.interval),
             both(sizes.prediction),
             holds,

@@ -71,10 +71,10 @@ fn table(checks: &[GateCheck]) -> Table {
 /// The studies: `study 6 (quick) against study 3 (quick, tagged main)`.
 pub(super) fn subject(gate: &GateDecision) -> String {
     let against = match &gate.baseline {
-        GateBaseline::Study(baseline) => baseline.words(),
+        GateBaseline::Study(baseline) => baseline.description(),
         GateBaseline::Conditions(word) => format!("its own {word}"),
     };
-    format!("{} against {against}", gate.study.words())
+    format!("{} against {against}", gate.study.description())
 }
 
 /// The number of checks by outcome: `8 checks: 1 fail, 1 inconclusive, 6 pass`.

@@ -45,7 +45,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
             own.map(|own| own.estimate.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
-            largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(beside(row, group).as_str()))),
+            largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(row_name(row, group).as_str()))),
             if has_margin { group.rows.iter().filter(equal).count().into() } else { Cell::EMPTY },
         ]
     });
@@ -67,7 +67,7 @@ fn differences(proven: &[&ComparisonRow], unit: &str) -> Option<String> {
     Some(format!("{lowest} to {highest}"))
 }
 
-fn beside(row: &ComparisonRow, group: &ComparisonGroup) -> String {
+fn row_name(row: &ComparisonRow, group: &ComparisonGroup) -> String {
     match group.baseline {
         Some(_) => row.label.to_string(),
         None => format!("{} against {}", row.label, row.against),

@@ -19,8 +19,8 @@ pub fn path_trace(found: &PathTraceReport) -> Vec<Block<'static>> {
     let sampled: Vec<(&SizedTrace, &Profile)> =
         found.traces.iter().filter_map(|traced| Some((traced, traced.account.profile.as_ref()?))).collect();
     if !sampled.is_empty() {
-        let whose = found.whose();
-        let title = format!("functions; {} of CPU for a message {whose}, without probes", found.unit());
+        let ends = found.at_ends();
+        let title = format!("functions; {} of CPU for a message {ends}, without probes", found.unit());
         blocks.push(Block::Table(functions(&sampled, found.exact).titled(title)));
         blocks.push(Block::List(profile_sentences(&sampled, found.unit())));
     }
@@ -244,7 +244,7 @@ fn profile_sentences(sampled: &[(&SizedTrace, &Profile)], unit: &str) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use results::{TracedMachine, unlike};
+    use results::{TracedMachine, mixed_stages};
     use trace::{
         At, Attachment, ChosenStage, JourneyPhase, Layer, ProbeCounts, Round, Segment, StagePoint,
         TraceAccount, Way,
@@ -308,7 +308,7 @@ mod tests {
             family: study::Family::Ipv4,
             notes: Vec::new(),
             disturbed: None,
-            unlike: unlike(&traces),
+            unlike: mixed_stages(&traces),
             traces,
         }
     }

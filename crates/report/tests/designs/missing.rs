@@ -69,7 +69,7 @@ fn ones_and_pairs(conditions: usize) -> Vec<Vec<usize>> {
 
 fn state(plan: &Plan, condition: usize) -> String {
     let design = plan.design.as_ref().unwrap();
-    design.words(&plan.conditions[condition].designed(design))
+    design.state_name(&plan.conditions[condition].designed(design))
 }
 
 /// Each order of the three offloads, as the gains along it; none of an order through a state

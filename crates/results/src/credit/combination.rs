@@ -71,7 +71,7 @@ impl<'a> Combination<'a> {
         let state = |place: usize| {
             let levels = &self.levels[place];
             MissingState {
-                state: self.design.words(levels),
+                state: self.design.state_name(levels),
                 is_end: levels.windows(2).all(|pair| pair[0] == pair[1]),
                 on: self.names(place, true).into_iter().map(str::to_owned).collect(),
                 why: why_without(stored, self.conditions[place], metric),
@@ -94,8 +94,8 @@ impl<'a> Combination<'a> {
         factors.filter(|(_, own)| **own == are_on).map(|(name, _)| name.as_str()).collect()
     }
 
-    pub(super) fn words(&self, place: usize) -> String {
-        self.design.words(&self.levels[place])
+    pub(super) fn state_name(&self, place: usize) -> String {
+        self.design.state_name(&self.levels[place])
     }
 
     pub(super) fn base(&self, place: usize) -> String {
@@ -103,7 +103,7 @@ impl<'a> Combination<'a> {
             off if !off.is_empty() && off.len() < self.design.factors.len() => {
                 format!("all on but {}", listed(&off))
             }
-            _ => self.words(place),
+            _ => self.state_name(place),
         }
     }
 }

@@ -67,7 +67,7 @@ impl<'c> MeasuredCombination<'c> {
         let runs: Vec<Observation> = stored.values(metric).filter_map(run).collect();
         let exact = stored.plan.exact && exact::is_count(metric);
         let label = |place: usize| stored.label(combination.conditions[place]);
-        let unlike = if exact { exact::unlike(&runs, metric, label) } else { Vec::new() };
+        let unlike = if exact { exact::unequal_counts(&runs, metric, label) } else { Vec::new() };
         (!runs.is_empty()).then_some(Self { stored, combination, metric, level, exact, unlike, runs })
     }
 
@@ -115,8 +115,8 @@ impl<'c> MeasuredCombination<'c> {
             return self.judged(&part.change, [there, back], saturated);
         };
         // A step of a ladder switches off.
-        let there = ChangeEstimate::from_estimated(back, &self.combination.words(*to));
-        let back = ChangeEstimate::from_estimated(&part.change, &self.combination.words(*from));
+        let there = ChangeEstimate::from_estimated(back, &self.combination.state_name(*to));
+        let back = ChangeEstimate::from_estimated(&part.change, &self.combination.state_name(*from));
         self.judged(&part.change, [there, back], self.limit(&[*from, *to]))
     }
 

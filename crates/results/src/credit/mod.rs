@@ -88,7 +88,7 @@ pub struct Credit {
 
 impl Credits {
     /// States whose counts do not repeat.
-    pub fn unlike(&self) -> impl Iterator<Item = &UnequalCounts> {
+    pub fn unequal_counts(&self) -> impl Iterator<Item = &UnequalCounts> {
         self.credits.iter().flat_map(|credit| &credit.unlike)
     }
 

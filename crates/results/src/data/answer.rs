@@ -23,11 +23,11 @@ impl ComparisonGroup {
         let remarks =
             self.rows.iter().flat_map(|row| row.remarks.iter().map(move |one| (one, row.label.as_str())));
         let remarks = grouped(remarks);
-        let whose = |labels: &[&str]| match labels {
+        let conditions = |labels: &[&str]| match labels {
             [one, others @ ..] if others.len() > 1 => format!("{one} and {} others", others.len()),
             labels => listed(labels),
         };
-        let remarks = remarks.iter().map(|(remark, labels)| format!("{}: {remark}.", whose(labels)));
+        let remarks = remarks.iter().map(|(remark, labels)| format!("{}: {remark}.", conditions(labels)));
         let whys: Vec<(&str, String)> =
             self.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
         // Conditions often have one reason.
@@ -88,21 +88,21 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
         parts.push(format!("{metric} {is} equivalent for {}", listed(&equivalent)));
     }
     if !equal.is_empty() {
-        let whom = whom(&equal, rows.len());
-        parts.push(format!("{metric} {is} equal for {whom}, as far as the numbers tell"));
+        let conditions = named_or_counted(&equal, rows.len());
+        parts.push(format!("{metric} {is} equal for {conditions}, as far as the numbers tell"));
     }
     if !open.is_empty() {
         // With a margin, neither difference nor equivalence was proven.
         let has_margin = rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
-        parts.push(format!("{subject} is proven for {}", whom(&open, rows.len())));
+        parts.push(format!("{subject} is proven for {}", named_or_counted(&open, rows.len())));
     }
     if !unknown.is_empty() {
         let of = if parts.is_empty() { format!(" in {metric}") } else { String::new() };
         let unknown = grouped(unknown).into_iter().map(|(gap, labels)| {
             let each = if labels.len() > 1 { "each: " } else { "" };
-            format!("{} ({each}{gap})", whom(&labels, rows.len()))
+            format!("{} ({each}{gap})", named_or_counted(&labels, rows.len()))
         });
         let unknown = listed(&unknown.collect::<Vec<_>>());
         parts.push(format!("no difference{of} can be judged for {unknown}"));
@@ -121,7 +121,7 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
     }
 }
 
-fn whom(labels: &[&str], all: usize) -> String {
+fn named_or_counted(labels: &[&str], all: usize) -> String {
     match labels.len() {
         count if count <= NAMED => listed(labels),
         count if count == all => format!("any of the {}", counted(count, "condition")),

@@ -138,12 +138,12 @@ impl GateCases {
     /// [`Error::UnknownCondition`], [`Error::NothingToJudge`] for a metric that no such condition
     /// has, [`Error::NothingRecorded`] for one that was not measured.
     pub fn within(stored: &StoredStudy, word: &str, metrics: &[Metric]) -> Result<Self, Error> {
-        let beside = beside(stored, word)?;
+        let pairs = paired_conditions(stored, word)?;
         let mut all: Vec<GateCase> = Vec::new();
         let mut notes: Vec<String> = kept_in(&stored.row, kept_disturbed(stored).0).into_iter().collect();
         for &metric in metrics {
             let first = all.len();
-            for (baseline, index) in &beside {
+            for (baseline, index) in &pairs {
                 if !offers(&stored.plan, *index, metric) || !offers(&stored.plan, *baseline, metric) {
                     continue;
                 }
@@ -243,7 +243,7 @@ fn subject(
     Ok(subject.ok_or_else(|| "it is not compared".to_owned()))
 }
 
-fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
+fn paired_conditions(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
     let plan = &stored.plan;
     let named = condition(stored.row.id.0, plan, word);
     let mut found: Vec<(usize, usize)> = match &named {

@@ -119,7 +119,7 @@ impl ComparisonGroup {
             flags: flags(subject)?,
             notes: subject.notes.clone(),
             truth: subject.truth,
-            unlike: subject.unlike(),
+            unlike: subject.unequal_counts(),
             resolution: subject.resolution,
         })
     }

@@ -62,7 +62,7 @@ const LAST: &str = "cpu.vulnerabilities.";
 
 type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
-pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
+pub(crate) fn boot_kind_difference(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
     (before != after).then(|| StudyDifference::new("each boot".to_owned(), before, after))
 }
@@ -123,7 +123,7 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
             |first: &&str| own.starts_with(*first) || (first.starts_with('.') && own.contains(*first));
         let rank = FIRST.iter().position(is_of).filter(|_| !own.starts_with(LAST)).unwrap_or(FIRST.len());
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
-        let what = format!("{}{whose}", shown(own));
+        let what = format!("{}{whose}", setting_name(own));
         differences.push((rank, StudyDifference { what, baseline: list(before), study: list(after) }));
     }
     differences.sort_by_key(|(rank, _)| *rank);
@@ -176,7 +176,7 @@ fn values(outline: &Outline) -> ValuesByPath {
     values
 }
 
-fn shown(path: &str) -> String {
+fn setting_name(path: &str) -> String {
     match path.strip_prefix("sysctls.") {
         Some(sysctl) => sysctl.to_owned(),
         None => path.strip_prefix("interfaces.").unwrap_or(path).replace(['.', '_'], " "),

@@ -36,7 +36,7 @@ pub(crate) fn truth(plan: &Plan) -> &'static str {
     }
 }
 
-pub(crate) fn way(copies: Copies) -> &'static str {
+pub(crate) fn copying(copies: Copies) -> &'static str {
     match copies {
         Copies::Words => {
             "the guest's processor offers no fast string instructions: its kernel copies and clears memory by eight bytes, in loops or by rep movsq"
@@ -87,7 +87,7 @@ pub fn no_verdicts<'g>(unlike: impl IntoIterator<Item = &'g UnequalCounts>) -> V
     distinct(unlike.into_iter().map(|unlike| format!("No verdict: {}.", unlike.sentence())))
 }
 
-pub(crate) fn unlike(
+pub(crate) fn unequal_counts(
     runs: &[Observation],
     metric: Metric,
     label: impl Fn(usize) -> String,

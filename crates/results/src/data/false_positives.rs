@@ -36,7 +36,7 @@ pub enum TestMethod {
 
 impl TestMethod {
     /// In words.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Crossed => "netassay: differences inside boots",
             Self::Nested => "Welch's t on boot means, boots taken apart",

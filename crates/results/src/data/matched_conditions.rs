@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Outline;
 use study::Condition;
 
-use crate::data::differences::{StudyDifference, of_boots, of_environments, of_read_back};
+use crate::data::differences::{StudyDifference, boot_kind_difference, of_environments, of_read_back};
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
@@ -28,7 +28,7 @@ pub(crate) fn differences(
 ) -> Vec<StudyDifference> {
     // Settings that somebody chose come before properties that were found.
     let mut differences: Vec<StudyDifference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
-    differences.extend(of_boots(&baseline.plan, &study.plan));
+    differences.extend(boot_kind_difference(&baseline.plan, &study.plan));
     differences.extend(of_environments(baseline, study));
     differences.extend(matched.iter().flat_map(|one| of_read_back(baseline, study, &one.pairs)));
     differences
@@ -65,7 +65,7 @@ impl MatchedConditions {
                     values.into_iter().flatten().map(str::to_owned).collect()
                 };
                 let difference =
-                    StudyDifference { what: shown(path), baseline: list(before), study: list(after) };
+                    StudyDifference { what: setting_name(path), baseline: list(before), study: list(after) };
                 if may_differ { constants.push(difference) } else { unlike.push((path.as_str(), difference)) }
             }
         }
@@ -133,7 +133,7 @@ fn values<'a>(all: &'a [ConditionSettings], path: &str) -> BTreeSet<Option<&'a s
     all.iter().map(|settings| settings.get(path).map(String::as_str)).collect()
 }
 
-fn shown(path: &str) -> String {
+fn setting_name(path: &str) -> String {
     let short = path.strip_prefix("workload.").or_else(|| path.strip_prefix("boot.")).unwrap_or(path);
     short.replace('.', " ")
 }

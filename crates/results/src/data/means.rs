@@ -10,7 +10,7 @@ pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> Metrics {
 }
 
 /// The mean of each boot's values.
-pub(crate) fn of_boots(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
+pub(crate) fn mean_by_boot(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
     let mut boots: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (boot, value) in values {
         boots.entry(boot).or_default().push(value);

@@ -10,8 +10,8 @@ use crate::words::number::counted;
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
-        let way = subject.copies.map(|copies| exact::way(copies).to_owned());
-        return [judged].into_iter().chain(way).collect();
+        let copying = subject.copies.map(|copies| exact::copying(copies).to_owned());
+        return [judged].into_iter().chain(copying).collect();
     }
     let mut error = if is_of_several_states(analysis) {
         format!("{SEVERAL_STATES}; {BETWEEN_STATES}")

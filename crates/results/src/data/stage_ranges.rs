@@ -141,7 +141,7 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
     grouped(traces).into_iter().map(source).collect()
 }
 
-fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
+fn mean_over_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
     // Each boot has one vote, however many runs it has.
     stats::mean(&grouped(values).iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
 }
@@ -155,7 +155,7 @@ impl TracedPath {
         let range = |(from, to): (String, String), cost: &dyn Fn(&PathTrace) -> f64| {
             let means: Vec<f64> = sources
                 .iter()
-                .map(|source| of_boots(source.boots.iter().map(|(boot, trace)| (*boot, cost(trace)))))
+                .map(|source| mean_over_boots(source.boots.iter().map(|(boot, trace)| (*boot, cost(trace)))))
                 .collect();
             let by_mean = |one: &usize, other: &usize| means[*one].total_cmp(&means[*other]);
             let least_in = (0..means.len()).min_by(by_mean).unwrap_or(0);

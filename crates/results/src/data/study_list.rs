@@ -65,7 +65,7 @@ impl StudyRef {
     }
 
     /// `study 6 (quick, tagged main)`.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let tagged =
             if self.tags.is_empty() { String::new() } else { format!(", tagged {}", listed(&self.tags)) };
         format!("study {} ({}{tagged})", self.study, self.name)

@@ -81,18 +81,18 @@ impl Subject {
         let analysis = analysis.without_answers(&self.carried);
         Ok(match self.resolution {
             Some(resolution) => {
-                let unlike: Vec<usize> = self.unlike().into_iter().map(|unlike| unlike.condition).collect();
+                let unlike: Vec<usize> = self.unequal_counts().into_iter().map(|one| one.condition).collect();
                 analysis.by_resolution(resolution, &unlike)
             }
             None => analysis,
         })
     }
 
-    pub(crate) fn unlike(&self) -> Vec<UnequalCounts> {
+    pub(crate) fn unequal_counts(&self) -> Vec<UnequalCounts> {
         let Some(metric) = self.metric.known().filter(|_| self.resolution.is_some()) else {
             return Vec::new();
         };
-        exact::unlike(&self.compared_observations(), metric, |condition| self.label(condition))
+        exact::unequal_counts(&self.compared_observations(), metric, |condition| self.label(condition))
     }
 
     pub(crate) fn compared_observations(&self) -> Vec<Observation> {

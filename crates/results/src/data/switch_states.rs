@@ -69,20 +69,20 @@ impl Results {
                 }
             }
         }
-        let whom = |labels: &[&str]| match labels.len() {
+        let conditions = |labels: &[&str]| match labels.len() {
             count if count > NAMED => counted(count, "condition"),
             _ => listed(labels),
         };
         let unmet = grouped(told).into_iter();
-        let unmet = unmet.map(|(what, labels)| format!("Not applied: {}: {what}.", whom(&labels)));
+        let unmet = unmet.map(|(what, labels)| format!("Not applied: {}: {what}.", conditions(&labels)));
         unmet.chain(self.merged()).collect()
     }
 
     fn merged(&self) -> Vec<String> {
         let merged = &self.stored.plan.merged;
         if merged.len() > NAMED {
-            let whom = counted(merged.len(), "condition");
-            return vec![format!("Not measured: {whom} that read back as the same state as others.")];
+            let conditions = counted(merged.len(), "condition");
+            return vec![format!("Not measured: {conditions} that read back as the same state as others.")];
         }
         merged.iter().map(|one| format!("Not measured: {}: {}.", one.label, one.why)).collect()
     }

@@ -9,7 +9,7 @@ use stats::distribution::student;
 use store::{StoredRun, StoredStudy};
 use study::{Alternate, format_duration};
 
-use crate::data::means::of_boots;
+use crate::data::means::mean_by_boot;
 use crate::words::number::{counted, percent};
 use crate::words::phrases::listed;
 
@@ -62,7 +62,7 @@ pub fn in_turns(stored: &StoredStudy) -> Vec<TurnsOfCondition> {
         let runs = || stored.measurements_of(index);
         let all: Vec<&Turns> = runs().filter_map(|run| run.detail.turns()).collect();
         let shares = runs().filter_map(|run| Some((run.boot, share(run.detail.turns()?)?)));
-        let boots: Vec<f64> = of_boots(shares).into_values().collect();
+        let boots: Vec<f64> = mean_by_boot(shares).into_values().collect();
         (!boots.is_empty()).then(|| TurnsOfCondition {
             condition: index,
             label: condition.label.to_string(),

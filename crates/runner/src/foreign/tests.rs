@@ -36,7 +36,7 @@ fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::OtherProcesses> {
 }
 
 fn foreign_of(account: &RunAccount) -> Foreign {
-    Foreign::of_side(account, Side::Transmitter)
+    Foreign::from_account(account, Side::Transmitter)
 }
 
 #[test]

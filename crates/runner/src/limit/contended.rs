@@ -21,7 +21,7 @@ pub(super) struct Contention {
 
 impl Contention {
     pub(super) fn find(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
-        let waited = Waited::of_side(account, side);
+        let waited = Waited::from_account(account, side);
         // A quota comes before others, and these before the run's own guests.
         Self::to_quota(account, side, own)
             .or_else(|| Self::to_others(account, side, own, waited))
@@ -37,7 +37,7 @@ impl Contention {
     }
 
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
-        let foreign = Foreign::of_side(account, side);
+        let foreign = Foreign::from_account(account, side);
         let (waiting, waited) = match guest {
             Some(guest) => (guest.share, guest.behind_others(&foreign)),
             None => {

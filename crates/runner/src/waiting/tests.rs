@@ -9,7 +9,7 @@ const MS: u64 = 1_000_000;
 fn waited([transmitter, receiver]: [HostAccount; 2]) -> (f64, f64) {
     let hosts = BySide { transmitter, receiver };
     let account = RunAccount { hosts: Some(hosts), ..account() };
-    let waited = Waited::of_side(&account, Side::Transmitter).unwrap();
+    let waited = Waited::from_account(&account, Side::Transmitter).unwrap();
     ((waited.share * 1e3).round(), (waited.unexplained * 1e3).round())
 }
 
@@ -52,11 +52,11 @@ fn the_virtual_cpu_that_waited_longest_counts() {
 #[test]
 fn what_the_guest_was_told_stands_for_what_its_host_does_not_count() {
     let mut account = RunAccount { hosts: None, around: Some(guest(2, &[(600, 0)])), ..account() };
-    assert_eq!(Waited::of_side(&account, Side::Receiver).unwrap().share, 0.0);
+    assert_eq!(Waited::from_account(&account, Side::Receiver).unwrap().share, 0.0);
     // The sample's window is half a second.
     account.receiver.as_mut().unwrap().window.cpu_each[0].steal = 200 * MS;
-    let waited = Waited::of_side(&account, Side::Receiver).unwrap();
+    let waited = Waited::from_account(&account, Side::Receiver).unwrap();
     assert_eq!(waited.share, 0.4);
     account.around = None;
-    assert_eq!(Waited::of_side(&account, Side::Receiver), None);
+    assert_eq!(Waited::from_account(&account, Side::Receiver), None);
 }

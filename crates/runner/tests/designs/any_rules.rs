@@ -112,7 +112,7 @@ fn check(plan: &Plan, lab: &RuledLab, asked: usize) -> Result<(), TestCaseError>
             let states = states(&Offload::named(factor).unwrap(), effective);
             prop_assert!(states.contains(&(level == "on")), "{}: {factor} is {states:?}", condition.label);
         }
-        let words = design.words(&condition.designed(design));
+        let words = design.state_name(&condition.designed(design));
         prop_assert!(condition.label.ends_with(&words), "{} is {words}", condition.label);
     }
     let slugs: BTreeSet<&str> = plan.conditions.iter().map(|condition| condition.slug.as_str()).collect();

@@ -267,7 +267,7 @@ impl Fleet {
 
 impl PairEffect {
     /// The mean difference of boots that measured both conditions.
-    pub fn of_boots(differences: &[f64]) -> PairEffect {
+    pub fn of_shared_boots(differences: &[f64]) -> PairEffect {
         Self::from_estimate(mean_of(&each_boot(differences)))
     }
 

@@ -228,18 +228,18 @@ mod rows_tests {
 
     use super::*;
 
-    fn shown(kind: DesignKind, offloads: usize, most: usize) -> Vec<String> {
+    fn rows_as_digits(kind: DesignKind, offloads: usize, most: usize) -> Vec<String> {
         let row = |row: Vec<bool>| row.iter().map(|on| if *on { '1' } else { '0' }).collect();
         rows(kind, offloads, most).into_iter().map(row).collect()
     }
 
     #[test]
     fn each_kind_has_its_combinations() {
-        assert_eq!(shown(DesignKind::Ladder, 3, 0), ["111", "011", "001", "000"]);
-        assert_eq!(shown(DesignKind::Factorial, 2, 0), ["11", "10", "01", "00"]);
-        assert_eq!(shown(DesignKind::Fractional, 2, 4), ["11", "10", "01", "00"]);
-        assert_eq!(shown(DesignKind::Fractional, 4, 8)[..3], ["1111", "1100", "1010"]);
-        assert!(shown(DesignKind::Fractional, 4, 7).is_empty());
+        assert_eq!(rows_as_digits(DesignKind::Ladder, 3, 0), ["111", "011", "001", "000"]);
+        assert_eq!(rows_as_digits(DesignKind::Factorial, 2, 0), ["11", "10", "01", "00"]);
+        assert_eq!(rows_as_digits(DesignKind::Fractional, 2, 4), ["11", "10", "01", "00"]);
+        assert_eq!(rows_as_digits(DesignKind::Fractional, 4, 8)[..3], ["1111", "1100", "1010"]);
+        assert!(rows_as_digits(DesignKind::Fractional, 4, 7).is_empty());
     }
 
     #[test]

@@ -47,7 +47,7 @@ words::vocabulary! {
 
 impl OffloadDesign {
     /// A combination in words, for labels: `all on`, `without transmitter.tso,tx receiver.gro`.
-    pub fn words(&self, on: &[bool]) -> String {
+    pub fn state_name(&self, on: &[bool]) -> String {
         self.word(on).to_string()
     }
 
@@ -135,7 +135,7 @@ mod tests {
                 "no-tx-tx_rx-ul-gro_sg",
             ),
         ] {
-            assert_eq!((design.words(&on).as_str(), design.slug(&on).as_str()), (words, slug));
+            assert_eq!((design.state_name(&on).as_str(), design.slug(&on).as_str()), (words, slug));
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn a_single_one_is_on_or_off() {
         let design = design(DesignKind::Ladder, &["receiver.gro"]);
         assert_eq!(
-            (design.words(&[true]).as_str(), design.slug(&[false]).as_str()),
+            (design.state_name(&[true]).as_str(), design.slug(&[false]).as_str()),
             ("receiver.gro=on", "rx-gro-off")
         );
     }

@@ -33,7 +33,7 @@ pub struct MachineTuning {
 
 impl Machines {
     /// The settings of the machine of one side.
-    pub fn of_side(&self, side: Side) -> MachineTuning {
+    pub fn for_side(&self, side: Side) -> MachineTuning {
         let (both, own) = (&self.both, &self.own[side]);
         let mut features = both.features.clone();
         for (interface, switches) in &own.features {

@@ -149,13 +149,13 @@ impl Plan {
         let differ = asked.iter().zip(&reads).filter(|(asked, reads)| asked != reads);
         for ((asked, reads), times) in grouped(differ.map(|both| (both, ()))) {
             let count = times.len();
-            let words = |states: &[Option<bool>]| {
+            let state_name = |states: &[Option<bool>]| {
                 let (own, on) = design.of_states(states);
-                own.words(&on)
+                own.state_name(&on)
             };
             let of = if count == 1 { String::new() } else { format!(", in {count} conditions") };
-            let why = format!("reads back as `{}`{of}", words(reads));
-            plan.merged.push(Dropped { label: words(asked), why });
+            let why = format!("reads back as `{}`{of}", state_name(reads));
+            plan.merged.push(Dropped { label: state_name(asked), why });
             let whole = |states: &[Option<bool>]| states.iter().map(|on| on.unwrap_or(false)).collect();
             let one = Unreachable { asked: whole(asked), reads: whole(reads) };
             if !design.unreachable.contains(&one) {

@@ -116,7 +116,7 @@ impl Flows {
         let mut all = Self { of: Vec::with_capacity(conditions.len()), flows: Vec::new() };
         for (index, condition) in conditions.iter().enumerate() {
             let new = all.flows.len();
-            let flow = condition.of_flow().map_or(new, |kept| *known.entry(kept).or_insert(new));
+            let flow = condition.flow_key().map_or(new, |kept| *known.entry(kept).or_insert(new));
             if flow == new {
                 all.flows.push(Vec::new());
             }
@@ -139,13 +139,13 @@ impl Flows {
 
 impl Condition {
     /// As text: conditions with equal text can share a flow. `None` for a search for a rate.
-    pub(crate) fn of_flow(&self) -> Option<String> {
+    pub(crate) fn flow_key(&self) -> Option<String> {
         let [transmitter, receiver] = [&self.transmitter, &self.receiver];
         let kept = (
-            self.workload.of_flow(),
+            self.workload.fixed_in_flow(),
             (self.family, self.mtu, &self.underlay, &self.boot),
-            (&transmitter.device, transmitter.tuning.of_flow()),
-            (&receiver.device, receiver.tuning.of_flow()),
+            (&transmitter.device, transmitter.tuning.fixed_in_flow()),
+            (&receiver.device, receiver.tuning.fixed_in_flow()),
         );
         let kept = serde_json::to_string(&kept).ok();
         kept.filter(|_| !self.workload.traffic.find_rate)

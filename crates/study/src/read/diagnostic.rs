@@ -211,14 +211,14 @@ impl Problems {
 mod tests {
     use super::*;
 
-    fn shown(source: &str, span: Range<usize>) -> String {
+    fn rendered(source: &str, span: Range<usize>) -> String {
         let problem = Problem::new(span, "no such word").label("here").help("use another");
         Diagnostics::new("a.toml", source, vec![problem]).to_string()
     }
 
     #[test]
     fn the_caret_stands_under_the_word() {
-        insta::assert_snapshot!(shown("a = 1\nfamiy = 2\n", 6..11), @r"
+        insta::assert_snapshot!(rendered("a = 1\nfamiy = 2\n", 6..11), @r"
         error: no such word
          --> a.toml:2:1
           |
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_span_of_several_lines_is_shown_by_its_first() {
-        insta::assert_snapshot!(shown("a = [\n  1,\n]\n", 4..12), @r"
+        insta::assert_snapshot!(rendered("a = [\n  1,\n]\n", 4..12), @r"
         error: no such word
          --> a.toml:1:5
           |
@@ -277,7 +277,7 @@ mod tests {
         assert!(diagnostics.to_string().ends_with("and 10 more"));
 
         let long = format!("x = \"{}\"", "y".repeat(1_000_000));
-        assert!(shown(&long, 0..1).len() < 200, "a very long line is not shown");
+        assert!(rendered(&long, 0..1).len() < 200, "a very long line is not shown");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) fn read(
         _ => tracing.profile.set(value),
     });
     if let Some(readers) = readers {
-        tracing.readers = words(&readers, problems)?;
+        tracing.readers = word_list(&readers, problems)?;
     }
     let paths = paths?;
     tracing.paths = words::<KernelPath>(&paths, problems)?;
@@ -61,7 +61,7 @@ pub(crate) fn read(
     Some(tracing)
 }
 
-fn words<W: Word + std::fmt::Display>(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
+fn word_list<W: Word + std::fmt::Display>(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Vec<W>> {
     let items = TomlEntry::items(value.value).iter();
     let read: Vec<Option<W>> = items.map(|one| TomlEntry::item(value.key, one).word(problems)).collect();
     let words = read.into_iter().collect::<Option<Vec<W>>>()?;

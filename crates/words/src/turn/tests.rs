@@ -48,7 +48,7 @@ fn what_differs_beside_it_keeps_flows_apart() {
             .shares_flow_with(&traffic_with(Kind::UdpRr, &[("dscp", "0")]))
     );
     let timed = Workload { ramp: std::time::Duration::ZERO, ..one.in_a_workload() };
-    assert_ne!(one.in_a_workload().of_flow(), timed.of_flow());
+    assert_ne!(one.in_a_workload().fixed_in_flow(), timed.fixed_in_flow());
 }
 
 /// Of a key, some values were compared with runs and others were not: one of these is a doubt,
@@ -79,7 +79,7 @@ fn turns_of_values_that_were_not_compared_with_runs_are_doubted() {
 
 #[test]
 fn a_machine_changes_in_flight_where_the_threads_stay() {
-    let share = |one: &Tuning, other: &Tuning| one.of_flow() == other.of_flow();
+    let share = |one: &Tuning, other: &Tuning| one.fixed_in_flow() == other.fixed_in_flow();
     let placed = |irq, traffic| Tuning {
         varied: TuningKey::ALL.into(),
         placement: Some(Placement { irq, traffic }),

@@ -73,7 +73,7 @@ pub(crate) fn reach(
     }
     let found = hosts.locate()?;
     for (side, place) in hosts.places.each_ref() {
-        say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
+        say(&format!("netassay: {side}: {}", host_line(place, &found[side].located, hosts.own_addresses)));
     }
     Ok(Some(ReachedHosts { hosts, found: Some(found), binary, stay }))
 }
@@ -215,7 +215,7 @@ impl ReachedHosts {
 }
 
 fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {
-    let of_study = BySide::from_fn(|side| machine::requested(&study.machine.of_side(side)));
+    let of_study = BySide::from_fn(|side| machine::requested(&study.machine.for_side(side)));
     let of_condition = |one: &Condition| {
         runner::switches_of(one).tuning.map(|_, tuning| MachineRequest::of_condition(&tuning, ""))
     };
@@ -279,7 +279,7 @@ pub(crate) fn namespaces_on(
     Ok(Some(Hosts { places, own_addresses: false, program, interrupt }))
 }
 
-fn words(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {
+fn host_line(place: &HostPlace, located: &host::LocatedInterface, own: bool) -> String {
     let addresses: Vec<String> =
         located.addresses.iter().map(|(address, prefix)| format!("{address}/{prefix}")).collect();
     let addresses = match (own, addresses.is_empty()) {

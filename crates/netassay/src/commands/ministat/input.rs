@@ -18,7 +18,7 @@ pub(super) fn read(request: &MinistatRequest) -> Result<(Vec<Set>, Vec<Vec<u8>>)
     let mut names = Vec::new();
     for file in files {
         let source = open(file, &mut stdin_is_free)?;
-        let name = shown(file);
+        let name = printable_name(file);
         sets.push(set(source, &name, request)?);
         names.push(name);
     }
@@ -33,7 +33,7 @@ pub(super) fn reason(error: &io::Error) -> String {
 }
 
 /// Replaces characters that a terminal must not receive; ministat(1) prints them.
-fn shown(file: &[u8]) -> Vec<u8> {
+fn printable_name(file: &[u8]) -> Vec<u8> {
     if file == b"-" {
         return b"<stdin>".to_vec();
     }
@@ -53,7 +53,7 @@ fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, MinistatRefusal> 
     } else {
         return Err(MinistatRefusal::other("standard input can be read only once: give - once", 2));
     };
-    opened.map_err(|error| MinistatRefusal::cannot_open(&shown(file), &reason(&error)))
+    opened.map_err(|error| MinistatRefusal::cannot_open(&printable_name(file), &reason(&error)))
 }
 
 fn set(source: File, name: &[u8], request: &MinistatRequest) -> Result<Set, MinistatRefusal> {

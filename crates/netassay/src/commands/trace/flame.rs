@@ -37,10 +37,10 @@ impl Flames {
             });
             graphs.push((traced.size(), None, stacks.collect()));
         }
-        let (traffic, origin) = (found.traffic(), found.origin().join("; "));
+        let (traffic, ends, origin) = (found.traffic(), found.at_ends(), found.origin().join("; "));
         Self {
             title: format!("{}: functions", found.path),
-            description: format!("{traffic}; CPU for a message {}, without probes; {origin}", found.whose()),
+            description: format!("{traffic}; CPU for a message {ends}, without probes; {origin}"),
             unit: found.unit(),
             graphs,
         }

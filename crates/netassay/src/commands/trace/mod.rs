@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use agent::message::TraceOptions;
 use report::views;
-use results::{PathTraceReport, SizedTrace, unlike};
+use results::{PathTraceReport, SizedTrace, mixed_stages};
 use study::{Assignment, Kind};
 use trace::{MOST_BYTES, TracePath, bundled_text};
 
@@ -123,7 +123,7 @@ fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode,
         family: asked.order.family,
         notes,
         disturbed: beside.as_ref().map(ToString::to_string),
-        unlike: unlike(&traces),
+        unlike: mixed_stages(&traces),
         traces,
     };
     let written = files::write(&found, flags);

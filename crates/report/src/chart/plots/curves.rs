@@ -89,7 +89,7 @@ impl Plot for Curves {
             let Some(last) = kept.last() else { continue };
             lasts.push((index, *last));
             let (low, high) = ends(curve.points.iter().map(|point| point.1)).unwrap_or_default();
-            let (count, [low, high]) = (curve.points.len(), [low, high].map(|end| up.shown(end)));
+            let (count, [low, high]) = (curve.points.len(), [low, high].map(|end| up.text(end)));
             drawing.mark(&format!("{}: {count} points, {low} to {high}", curve.name), |mark| {
                 // A line of more points than columns is a band: it needs no weight.
                 let class =
@@ -97,7 +97,7 @@ impl Plot for Curves {
                 mark.path(&class, &path);
                 mark.shared(&format!("dots {}", series(index)), |dots| {
                     for ((x, y), point) in places.iter().zip(&curve.points).filter(|_| curve.measured) {
-                        let words = format!("{}: {}", across.shown(point.0), up.shown(point.1));
+                        let words = format!("{}: {}", across.text(point.0), up.text(point.1));
                         dots.dot(*x, *y, &words);
                     }
                 });

@@ -114,7 +114,7 @@ impl Dots {
     }
 
     fn value(&self, condition: &DotsCondition) -> String {
-        condition.interval.map_or_else(String::new, |shown| self.quantity.shown(shown.estimate))
+        condition.interval.map_or_else(String::new, |shown| self.quantity.text(shown.estimate))
     }
 
     fn table_of_boots(&self) -> Table {
@@ -195,7 +195,7 @@ impl Plot for Dots {
                             if all <= TOLD {
                                 drawn += runs.len();
                                 for run in runs {
-                                    let words = format!("{name}: {}", self.quantity.shown(*run));
+                                    let words = format!("{name}: {}", self.quantity.text(*run));
                                     dots.dot(x(*run), y, &words);
                                 }
                                 continue;

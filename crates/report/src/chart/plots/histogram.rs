@@ -72,7 +72,7 @@ impl Histogram {
         shares.fold(0.0, f64::max)
     }
 
-    fn words(&self, one: &SampleSet) -> String {
+    fn series_text(&self, one: &SampleSet) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(self.quantity.show);
             format!("; most, {} %, from {low} to {high}", percent(one.share(bucket)))
@@ -140,7 +140,7 @@ impl Plot for Histogram {
             drawing.line("axis", (frame.left, base), (frame.right, base));
             flat |= one.buckets.iter().any(|bucket| bucket.count > 0 && high(one.share(bucket)) < LEAST);
             let path = self.outline(one, base, |value| frame.x(&axis, value), high);
-            drawing.mark(&format!("{}: {}", one.name, self.words(one)), |mark| {
+            drawing.mark(&format!("{}: {}", one.name, self.series_text(one)), |mark| {
                 mark.path(&format!("tint {}", series(index)), &path);
                 mark.path(&format!("thin {}", series(index)), &path);
             });
@@ -199,7 +199,7 @@ mod tests {
         // The last bucket has half a px, and is drawn with one.
         let outline = "M1 100V70H2V80.5H3V100H7V99H8v1";
         assert!(drawing.markup().as_str().contains(outline), "{}", drawing.markup().as_str());
-        assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60.0 %, from 1 to 2");
+        assert_eq!(plot.series_text(&plot.series[0]), "100 samples; most, 60.0 %, from 1 to 2");
         assert_eq!(plot.largest_share(), 60.0);
     }
 }

@@ -80,7 +80,7 @@ impl LanePlot {
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &ArrowCost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
-            format!("{}{gap}{}", cost.name, self.quantity.shown(cost.value))
+            format!("{}{gap}{}", cost.name, self.quantity.text(cost.value))
         };
         arrow.costs.iter().map(cost).collect()
     }
@@ -133,7 +133,7 @@ impl LanePlot {
             let left = gutter + 4.0 + *in_lane as f64 * lane;
             let left = left.min(width - (measure::width(name) + 12.0).min(width / 2.0));
             let straight = places.last().map_or(left + ENTRY, |last| bend(last, left + ENTRY));
-            let (anchor, from, room) = beside(straight, straight.max(left + ENTRY), gutter, width);
+            let (anchor, from, room) = place_of_costs(straight, straight.max(left + ENTRY), gutter, width);
             if number > 0 {
                 y += GAP / 2.0;
             }
@@ -267,7 +267,7 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
 }
 
 /// The place of costs, and their room: right of the arrow and of the stage that it enters.
-fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
+fn place_of_costs(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
     let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
     let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
     // Too near to the edge they are on the wider side of the line that goes down.

@@ -6,7 +6,7 @@ use record::HostAccount;
 use study::BySide;
 
 /// Another process that had `ms` ms of the transmitter's CPU, counted in the window too.
-fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
+fn another_process(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;
     window.cpu.system += ns;
@@ -22,17 +22,17 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
         let mut case = quiet(kind);
         works(&mut case.1.transmitter, 300, 450, 0);
         assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}: it may be another thread of the run");
-        beside(&mut case, 340);
+        another_process(&mut case, 340);
         let words = "transmitter was ready but without a CPU 45.0 % of the time while other processes used 34 % of the time of CPU 0 (dd, \
                      process 7: 34 %): stop them";
         expect(&case, Label::Contended, words);
         // With all the time wanted, it is no limit of the CPU.
         works(&mut case.1.transmitter, 490, 500, 0);
-        beside(&mut case, 500);
+        another_process(&mut case, 500);
         assert_eq!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
         // Other processes that hardly run make nobody wait.
         works(&mut case.1.transmitter, 500, 450, 0);
-        beside(&mut case, 90);
+        another_process(&mut case, 90);
         assert_ne!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
     }
 }
@@ -76,13 +76,13 @@ fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
     let mut paced = quiet(Kind::TcpStream);
     paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
     works(&mut paced.1.transmitter, 300, 450, 0);
-    beside(&mut paced, 340);
+    another_process(&mut paced, 340);
     assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
 
     let mut busy = quiet(Kind::TcpStream);
     works(&mut busy.1.transmitter, 300, 200, 0);
     works(receiver_of(&mut busy), 990, 0, 1);
-    beside(&mut busy, 200);
+    another_process(&mut busy, 200);
     assert_eq!(limit(&busy.0, &busy.1).label, Label::ReceiverCpu);
 }
 
