@@ -173,7 +173,7 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
         page.contains("\nWarning: Nothing valid was measured. 36 of 36 runs are missing: 36 not tried"),
         "{page}"
     );
-    assert!(page.contains("\nWarning: Repeat the command with --resume 1. netassay show 1 --runs"), "{page}");
+    assert!(page.contains("\nWarning: Repeat the command with --resume 1. `netassay show 1 --runs`"), "{page}");
     assert!(!page.contains("%"), "{page}");
 }
 
@@ -197,7 +197,7 @@ fn runs_that_are_missing_are_reported_before_any_figure() {
             "quick: What do IPv6 and offloads change for TCP between two hosts?",
             "",
             "Warning: 15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
-            "Warning: Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try.",
+            "Warning: Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. `netassay show 1 --runs` lists every try.",
         ]
     );
     let json = serde_json::to_value(&results).unwrap();
@@ -400,7 +400,7 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
         hint(&without(RunStatus::Invalid, "other processes took 82 % of CPU 0"), None),
         "study 1 holds no recorded run with throughput: every try of ipv4 offloads=default was disturbed, 6 in all; the last, \
          in boot 2: other processes took 82 % of CPU 0. Stop the cause and repeat the study with --resume 1; to count \
-         disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try"
+         disturbed runs, add --keep-disturbed. `netassay show 1 --runs` lists every try"
     );
     let failed = hint(&without(RunStatus::Failed, "the receiver got nothing"), None);
     assert!(failed.contains("every try of ipv4 offloads=default failed, 6 in all"), "{failed}");

@@ -63,7 +63,7 @@ pub(crate) fn answers_in_full(results: &Results) -> Option<Block<'static>> {
     let count = counted(results.answer.len(), "answer");
     if is_vast(results) {
         return Some(Block::Text(format!(
-            "The tables of conditions have every comparison; netassay compare {} prints the {count} in words.",
+            "The tables of conditions have every comparison; `netassay compare {}` prints the {count} in words.",
             results.study
         )));
     }

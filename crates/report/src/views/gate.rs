@@ -161,6 +161,6 @@ fn difference_sentence(gate: &GateDecision) -> Option<String> {
     let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let GateBaseline::Study(baseline) = &gate.baseline else { return None };
     let (one, other, shown) = (baseline.study, gate.study.study, first_of(&named, NAMED));
-    let sentence = || format!("the studies differ in {shown}: netassay compare {one} {other} shows them");
+    let sentence = || format!("the studies differ in {shown}: `netassay compare {one} {other}` shows them");
     (!named.is_empty()).then(sentence)
 }

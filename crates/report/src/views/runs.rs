@@ -26,7 +26,7 @@ pub fn left_out(results: &Results) -> Vec<Block<'static>> {
         if all > MOST {
             tries.truncate(MOST);
             let study = results.study;
-            tries.push(format!("The first {MOST} of {all}; netassay show {study} --runs lists all."));
+            tries.push(format!("The first {MOST} of {all}; `netassay show {study} --runs` lists all."));
         }
         blocks.extend([Block::Text(title), Block::List(tries)]);
     }

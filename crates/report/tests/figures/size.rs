@@ -131,7 +131,7 @@ fn a_thousand_runs_in_128_conditions_have_less_than_a_megabyte() {
     let (html, chapters) = sizes(&stored);
     assert!(html.len() < MOST, "{} bytes: {chapters:?}", html.len());
     for left_out in [
-        "The tables of conditions have every comparison; netassay compare 1 prints the 12 answers in words.",
+        "The tables of conditions have every comparison; `netassay compare 1` prints the 12 answers in words.",
         "else the baselines and both ends. The tables of conditions have all.",
     ] {
         assert_eq!(html.matches(left_out).count(), 1, "{left_out}");

@@ -225,7 +225,7 @@ fn a_gate_says_that_disturbed_runs_count() {
     });
     let said = |study: i64, runs: &str| {
         format!(
-            "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
+            "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: `netassay show {study}` names it"
         )
     };
     let (of_all, of_some) = (said(2, "30 of the 30 runs"), said(3, "7 of the 30 runs"));

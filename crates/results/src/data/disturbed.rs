@@ -10,7 +10,7 @@ pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     let (study, all) = (row.id, row.recorded_runs as usize);
     (disturbed > 0).then(|| {
         format!(
-            "{disturbed} of the {all} runs of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
+            "{disturbed} of the {all} runs of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: `netassay show {study}` names it"
         )
     })
 }

@@ -112,7 +112,7 @@ impl MissingRuns {
         };
         [
             format!("{nothing}{} of {planned} {are} missing: {parts}.", self.runs),
-            format!("{remedy} netassay show {study} --runs lists every try."),
+            format!("{remedy} `netassay show {study} --runs` lists every try."),
         ]
     }
 }
@@ -180,7 +180,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     };
     let reason = reason_in_brief(last).unwrap_or_else(|| "no reason was recorded".to_owned());
     format!(
-        "every try of {label} {became}, {} in all; the last, in boot {}: {reason}. {remedy}. netassay show {id} --runs lists every try",
+        "every try of {label} {became}, {} in all; the last, in boot {}: {reason}. {remedy}. `netassay show {id} --runs` lists every try",
         with(status).count(),
         last.boot
     )

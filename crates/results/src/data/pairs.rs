@@ -76,15 +76,15 @@ pub(crate) fn pairs(
         }
     }
     if shared.is_empty() {
-        let of = |outline: &Outline| keys(metrics_to_compare(&outline.plan, request));
+        let judged_by = |outline: &Outline| keys(metrics_to_compare(&outline.plan, request));
         let why = match asked {
             Some(metric) => format!("no condition that they have in common gives {metric}"),
             None => format!(
                 "study {} is judged by {}, study {} by {}: name one metric with --metric",
                 baseline.row.id,
-                of(baseline),
+                judged_by(baseline),
                 study.row.id,
-                of(study)
+                judged_by(study)
             ),
         };
         return Err(Error::not_comparable(baseline, study, why));
@@ -108,7 +108,7 @@ pub(crate) fn pairs(
             study: lacking,
             metric: keys(metrics),
             hint: format!(
-                "no condition was measured in both studies{disturbed}. Repeat the study with --resume {lacking}; netassay show {lacking} --runs lists every try"
+                "no condition was measured in both studies{disturbed}. Repeat the study with --resume {lacking}; `netassay show {lacking} --runs` lists every try"
             ),
         });
     }

@@ -77,7 +77,7 @@ fn notes(study: &StudyAdvice) -> Vec<String> {
     notes.extend(absent.map(|gone| format!("Not switched: {}: {}.", gone.label, gone.why)));
     let SwitchEffects { study: number, others, .. } = &study.switches;
     if !others.is_empty() {
-        let (others, next) = (listed(others), format!("netassay compare {number} compares them"));
+        let (others, next) = (listed(others), format!("`netassay compare {number}` compares them"));
         notes.push(format!("No switch of a host, so no advice: {others} ({next})."));
     }
     notes
