@@ -85,7 +85,7 @@ impl Cli {
         let words: Vec<OsString> = words.collect();
         let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
         if let Some((old, new)) = RENAMED.iter().find(|(old, _)| Some(*old) == asked) {
-            let renamed = format!("netassay {old} is now netassay {new}\n");
+            let renamed = format!("`netassay {old}` is now `netassay {new}`\n");
             return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
         }
         let mut command = with_jobs(Self::command());

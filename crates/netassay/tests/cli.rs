@@ -11,9 +11,9 @@ use common::{Bench, expect, output_schema, stderr, stdout};
 fn old_names_tell_the_new_ones() {
     let bench = Bench::new();
     for (arguments, told) in [
-        (&["list", "--wide"][..], "error: netassay list is now netassay db list\n"),
-        (&["aa", "quick", "--boots", "2"], "error: netassay aa is now netassay run STUDY --aa\n"),
-        (&["help", "restore"], "error: netassay restore is now netassay undo\n"),
+        (&["list", "--wide"][..], "error: `netassay list` is now `netassay db list`\n"),
+        (&["aa", "quick", "--boots", "2"], "error: `netassay aa` is now `netassay run STUDY --aa`\n"),
+        (&["help", "restore"], "error: `netassay restore` is now `netassay undo`\n"),
     ] {
         let output = bench.run(arguments);
         expect(&output, 2);

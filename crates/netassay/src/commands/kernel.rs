@@ -24,7 +24,7 @@ pub(crate) fn kernel(command: &KernelCommand) -> Result<(), Failure> {
             };
             let kernels: Vec<ListedKernel> = guest::fetched()?.into_iter().map(listed).collect();
             if kernels.is_empty() {
-                say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
+                say("no kernel was fetched yet: `netassay kernel fetch linux-image-cloud-amd64` fetches one");
             }
             show_list("kernels", &kernels, output, views::kernel_list)
         }

@@ -50,7 +50,7 @@ fn page(title: &str, heading: &str, chapters: &[Block<'_>]) -> Markup {
             write_blocks(main, chapters, &mut 0, false);
         });
         body.fixed(fixed!(
-            "<footer><p>This file is whole: it loads nothing and sends nothing. netassay report writes it again \
+            "<footer><p>This file is whole: it loads nothing and sends nothing. `netassay report` writes it again \
              from the database.</p></footer>"
         ));
         body.code("script", &head::script());

@@ -21,7 +21,7 @@ const NOTHING: &str = "No switch of a host was varied, so there is no advice: na
                        congestion_control in [factors].";
 
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
-                        one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";
+                        one under a tunnel. `netassay advise --format sh` writes them as a script that notes the state before and restores it.";
 
 const HEAD: [&str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
