@@ -234,13 +234,13 @@ fn boot(
 /// What a message takes in a document, as `netassay trace` says it: medians of batches.
 fn messages(document: &Value) -> Result<[f64; 2], Failure> {
     let account = &document["traces"][0]["account"];
-    let of = |list: &Value, ns: fn(&Value) -> &Value| {
+    let median = |list: &Value, ns: fn(&Value) -> &Value| {
         let each = list.as_array().into_iter().flatten().filter_map(|one| ns(one).as_f64());
         summary(each).map(|all| all.median)
     };
     let batch = account["batch"].as_f64();
-    let untraced = of(&account["untraced"], |one| one);
-    let all = of(&account["all"], |round| &round["batch_ns"]);
+    let untraced = median(&account["untraced"], |one| one);
+    let all = median(&account["all"], |round| &round["batch_ns"]);
     let (Some(batch), Some(untraced), Some(all)) = (batch, untraced, all) else {
         return Err(Failure::failed("a trace in the guest has no batches"));
     };

@@ -75,9 +75,9 @@ fn sample(mut cells: Vec<Cell>) -> Vec<Cell> {
     cells.retain(|cell| !cell.peers.is_empty());
     let ends = [cells.first(), cells.last()].into_iter().flatten().cloned();
     let half = |(number, mut cell): (usize, Cell)| {
-        let of = |count: usize| number % count.max(1);
-        cell.peers = cell.peers.iter().skip(of(cell.peers.len())).step_by(2).take(2).cloned().collect();
-        cell.modes = vec![cell.modes[of(cell.modes.len())]];
+        let in_turn = |count: usize| number % count.max(1);
+        cell.peers = cell.peers.iter().skip(in_turn(cell.peers.len())).step_by(2).take(2).cloned().collect();
+        cell.modes = vec![cell.modes[in_turn(cell.modes.len())]];
         cell
     };
     ends.enumerate().map(half).collect()

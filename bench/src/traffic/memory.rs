@@ -126,8 +126,8 @@ impl Account {
 
 /// KiB for each flow between two crowds, of both agents together.
 fn slope(few: &Crowd, many: &Crowd) -> f64 {
-    let of = |crowd: &Crowd| crowd.kib.iter().sum::<u64>() as f64;
-    (of(many) - of(few)) / f64::from(many.flows - few.flows)
+    let total = |crowd: &Crowd| crowd.kib.iter().sum::<u64>() as f64;
+    (total(many) - total(few)) / f64::from(many.flows - few.flows)
 }
 
 /// How much more a flow takes among many than among few, from what it takes in KiB. Less than a

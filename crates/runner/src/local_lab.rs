@@ -118,10 +118,10 @@ fn readings(order: &RunOrder, judged: JudgedRun) -> Readings {
     let nothing = no_rate(&account).or_else(|| nothing_arrived(order, &account));
     // They are stored apart from the rest. One of turns would have the other conditions in it.
     let has_own = account.turns.is_none();
-    let own = |series: &mut Series| Some(take(series)).filter(|_| has_own);
+    let own_series = |series: &mut Series| Some(take(series)).filter(|_| has_own);
     let series = BySide {
-        transmitter: own(&mut account.transmitter.window.series),
-        receiver: account.receiver.as_mut().and_then(|side| own(&mut side.window.series)),
+        transmitter: own_series(&mut account.transmitter.window.series),
+        receiver: account.receiver.as_mut().and_then(|side| own_series(&mut side.window.series)),
     };
     let limited_by = Some(limit);
     let detail = Detail::Measured(Box::new(account));

@@ -71,18 +71,18 @@ fn lacking(plan: &Plan, groups: &[usize], seen: &HashMap<usize, Vec<Seen>>) -> V
 }
 
 fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
-    let of = |speaks: fn(&Seen) -> bool| {
+    let states_where = |speaks: fn(&Seen) -> bool| {
         let chosen = states.iter().zip(seen).filter(move |(_, seen)| speaks(seen));
         chosen.map(|(state, _)| *state == Some(true))
     };
     // A part of an offload, such as the kind of TSO that does not need the checksum, is not what
     // was asked for. Fixed features are ignored, unless all are fixed.
-    if of(|seen| seen.moved() && seen.with_all).next().is_some() {
-        of(|seen| seen.moved() && seen.with_all).all(|on| on)
-    } else if of(Seen::moved).next().is_some() {
-        of(Seen::moved).any(|on| on)
+    if states_where(|seen| seen.moved() && seen.with_all).next().is_some() {
+        states_where(|seen| seen.moved() && seen.with_all).all(|on| on)
+    } else if states_where(Seen::moved).next().is_some() {
+        states_where(Seen::moved).any(|on| on)
     } else {
-        of(|_| true).any(|on| on)
+        states_where(|_| true).any(|on| on)
     }
 }
 

@@ -101,8 +101,8 @@ fn percent(estimate: &Estimate, alpha: f64) -> Option<PercentEstimate> {
 /// The difference of the condition's mean over boots from the baseline's in %, as one value for
 /// each boot: their mean is that difference, and their spread that of its linear part.
 fn ratios(boots: Vec<[f64; 2]>) -> Option<Vec<f64>> {
-    let of = |place: usize| mean(&boots.iter().map(|boot| boot[place]).collect::<Vec<_>>());
-    let (baseline, ratio) = (of(0), of(1) / of(0));
+    let mean_of = |place: usize| mean(&boots.iter().map(|boot| boot[place]).collect::<Vec<_>>());
+    let (baseline, ratio) = (mean_of(0), mean_of(1) / mean_of(0));
     let linear = |[one, other]: &[f64; 2]| 100.0 * (ratio - 1.0 + (other - ratio * one) / baseline);
     (baseline > 0.0 && ratio.is_finite()).then(|| boots.iter().map(linear).collect())
 }

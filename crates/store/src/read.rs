@@ -199,9 +199,9 @@ impl Store {
         )?;
         rows.into_iter()
             .map(|(run, side, columns)| {
-                let of = || format!("whose counters over time run {run} has");
+                let owner = || format!("whose counters over time run {run} has");
                 let side: Side = word(&side)
-                    .map_err(|source| StoreError::unreadable(&self.place.named, of(), "", source))?;
+                    .map_err(|source| StoreError::unreadable(&self.place.named, owner(), "", source))?;
                 let what = || format!("the {side}'s counters over time in run {run}");
                 Ok(StoredSeries { run, side, series: self.read(&columns, what, Series::read)? })
             })

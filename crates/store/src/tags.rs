@@ -46,13 +46,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoStudyCalled`]; else what reading can meet.
     pub fn called(&self, word: &str) -> Result<Vec<StudyId>> {
-        let of = |query: &str, key: &dyn ToSql| self.rows(query, [key], |row| row.get(0).map(StudyId));
+        let studies = |query: &str, key: &dyn ToSql| self.rows(query, [key], |row| row.get(0).map(StudyId));
         let mut found = match word.parse::<i64>() {
-            Ok(number) if is_number(word) => of("SELECT id FROM study WHERE id = ?1", &number)?,
-            _ => of("SELECT study FROM tag WHERE name = ?1", &word)?,
+            Ok(number) if is_number(word) => studies("SELECT id FROM study WHERE id = ?1", &number)?,
+            _ => studies("SELECT study FROM tag WHERE name = ?1", &word)?,
         };
         if found.is_empty() {
-            found = of("SELECT id FROM study WHERE name = ?1 ORDER BY id", &word)?;
+            found = studies("SELECT id FROM study WHERE name = ?1 ORDER BY id", &word)?;
         }
         if found.is_empty() {
             return Err(StoreError::NoStudyCalled { path: self.place.named.clone(), word: word.to_owned() });

@@ -202,36 +202,36 @@ impl Parts {
         let of_table = |table: &KeyTable, key: &str| {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
-        let own = |name: &str, help| (name.to_owned(), help);
+        let named = |name: &str, help| (name.to_owned(), help);
         let (name, help) = match subject {
             FactorSubject::Key(key) => {
                 return one_or_several(key.help, of_shape(key.shape, key.has_default()));
             }
-            FactorSubject::Workload => own("Names", "The name of a workload, if there are several."),
-            FactorSubject::Scenario => own(
+            FactorSubject::Workload => named("Names", "The name of a workload, if there are several."),
+            FactorSubject::Scenario => named(
                 "ScenarioLevels",
                 "The kind of testbed; a study with this factor has no `scenario` at its top.",
             ),
-            FactorSubject::Family => own("FamilyLevels", "The version of IP."),
+            FactorSubject::Family => named("FamilyLevels", "The version of IP."),
             FactorSubject::Offloads(_) => {
-                own("OffloadsLevels", "All offloads at once; a feature named by itself wins over it.")
+                named("OffloadsLevels", "All offloads at once; a feature named by itself wins over it.")
             }
             FactorSubject::Device(_, setting) => match setting.form() {
-                DeviceForm::Number => own(
+                DeviceForm::Number => named(
                     "DeviceLevels",
                     "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
                 ),
-                DeviceForm::Switch => own("DeviceSwitchLevels", "A switch of a network device: on or off."),
-                DeviceForm::Fields => own(
+                DeviceForm::Switch => named("DeviceSwitchLevels", "A switch of a network device: on or off."),
+                DeviceForm::Fields => named(
                     "DeviceFieldsLevels",
                     "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
                 ),
             },
             FactorSubject::Tuning(_, key) => of_table(&MACHINE, key.word()),
-            FactorSubject::Feature(..) => own("SwitchLevels", "On or off."),
-            FactorSubject::Mtu => own("MtuLevels", "The MTU in bytes."),
+            FactorSubject::Feature(..) => named("SwitchLevels", "On or off."),
+            FactorSubject::Mtu => named("MtuLevels", "The MTU in bytes."),
             FactorSubject::Twin => {
-                own("TwinLevels", "Labels that change nothing: the same condition several times.")
+                named("TwinLevels", "Labels that change nothing: the same condition several times.")
             }
             FactorSubject::Guest(key) => of_table(&GUEST, key),
             FactorSubject::Underlay(key) => of_table(&UNDERLAY, key),

@@ -29,20 +29,20 @@ const CORES_TO_SPARE_ONE: usize = 5;
 pub fn split_cpus(cpus: &[(u32, u32)]) -> CpuSplit {
     let cores: BTreeSet<u32> = cpus.iter().map(|&(_, core)| core).collect();
     let cores = Vec::from_iter(cores);
-    let of = |wanted: &[u32]| {
+    let cpus_of = |wanted: &[u32]| {
         let mut set: Vec<u32> =
             cpus.iter().filter(|(_, core)| wanted.contains(core)).map(|&(cpu, _)| cpu).collect();
         set.sort_unstable();
         set
     };
     if cores.len() < 2 {
-        return CpuSplit { transmitter: of(&cores), receiver: of(&cores), controller: Vec::new() };
+        return CpuSplit { transmitter: cpus_of(&cores), receiver: cpus_of(&cores), controller: Vec::new() };
     }
     // The first core handles the machine's interrupts by default.
     let spared = usize::from(cores.len() >= CORES_TO_SPARE_ONE);
     let (controller, measured) = cores.split_at(spared);
     let (first, second) = measured.split_at(measured.len() / 2);
-    CpuSplit { transmitter: of(first), receiver: of(second), controller: of(controller) }
+    CpuSplit { transmitter: cpus_of(first), receiver: cpus_of(second), controller: cpus_of(controller) }
 }
 
 /// The busy threads, if virtual machines have more than CPUs. `inside_guest`: all hosts are in one.

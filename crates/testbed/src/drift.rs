@@ -33,25 +33,25 @@ fn differences(
     then: &Settled,
     now: &Settled,
 ) -> Vec<Difference> {
-    let of = |setting| Difference { interface, setting };
+    let difference = |setting| Difference { interface, setting };
     let side = interface.side;
     let mtu = (now.mtu != then.mtu)
-        .then(|| of(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
+        .then(|| difference(Setting::Mtu { asked: asked.mtu, before: then.mtu, after: now.mtu }));
     let features = in_both(&then.active, &now.active)
         .filter(|(_, before, after)| before.unwrap_or(false) != after.unwrap_or(false))
         .map(|(name, before, after)| {
             let asked = asked.features[side].get(name).copied();
-            of(Setting::Feature { name: name.clone(), asked, before, after })
+            difference(Setting::Feature { name: name.clone(), asked, before, after })
         });
     let (past, present) = (then.steady(), now.steady());
     let device = in_both(&past, &present).filter(|(_, before, after)| before != after);
     let device = device.map(|(setting, before, after)| {
         let asked = asked.devices[side].get(setting).copied();
-        of(Setting::Device { setting: *setting, asked, before, after })
+        difference(Setting::Device { setting: *setting, asked, before, after })
     });
     let machine = in_both(&then.tuning, &now.tuning)
         .filter(|(_, before, after)| before != after)
-        .map(|(key, before, after)| of(Setting::Machine { key: *key, before, after }));
+        .map(|(key, before, after)| difference(Setting::Machine { key: *key, before, after }));
     mtu.into_iter().chain(features).chain(device).chain(machine).collect()
 }
 

@@ -75,11 +75,11 @@ impl Testbed {
             lacks.extend(told.into_iter().map(|what| (end.host().to_owned(), what)));
         }
         // Two hosts of one kernel lack the same things.
-        let said = |(host, what): &(String, String)| {
+        let with_host = |(host, what): &(String, String)| {
             let both = lacks.iter().filter(|(_, other)| other == what).count() > 1;
             if both { what.clone() } else { format!("{host}: {what}") }
         };
-        Ok(words::distinct(lacks.iter().map(said)))
+        Ok(words::distinct(lacks.iter().map(with_host)))
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {

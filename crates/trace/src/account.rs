@@ -122,10 +122,10 @@ impl TraceAccount {
         let plain = ProbeCost { listed: false, ..kind };
         let phases =
             [JourneyPhase::Out, JourneyPhase::Leading, JourneyPhase::Arriving, JourneyPhase::Reading];
-        let of = |at: At, phase: JourneyPhase| self.cost(ProbeCost { at, phase, ..plain });
-        let elsewhere = |at: At| phases.iter().find_map(|phase| of(at, *phase));
-        let changed = phases.iter().find_map(|phase| Some(of(kind.at, *phase)? - of(other, *phase)?));
-        let like = || Some(of(other, kind.phase)? + changed.unwrap_or_default());
+        let cost = |at: At, phase: JourneyPhase| self.cost(ProbeCost { at, phase, ..plain });
+        let elsewhere = |at: At| phases.iter().find_map(|phase| cost(at, *phase));
+        let changed = phases.iter().find_map(|phase| Some(cost(kind.at, *phase)? - cost(other, *phase)?));
+        let like = || Some(cost(other, kind.phase)? + changed.unwrap_or_default());
         let known = self.cost(kind).or_else(|| self.cost(plain)).or_else(like);
         known.or_else(|| elsewhere(kind.at)).or_else(|| elsewhere(other)).unwrap_or_default()
     }

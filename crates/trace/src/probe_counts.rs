@@ -180,14 +180,14 @@ impl ProbeCounts {
                 if passed == 0 {
                     continue;
                 }
-                let of = |point: u8| -> io::Result<Segment> {
+                let segment = |point: u8| -> io::Result<Segment> {
                     let all = cells.read(&(way * POINTS as u32 + u32::from(point)).to_ne_bytes())?;
                     let cell = all.chunks(cells.stride()).nth(cpu).unwrap_or_default();
                     Ok(Segment::from_cell(point, cell))
                 };
                 let mut points = (0..POINTS as u8).filter(|point| passed >> point & 1 == 1);
-                let whole = of(points.next().unwrap_or_default())?;
-                let segments = points.map(of).collect::<io::Result<_>>()?;
+                let whole = segment(points.next().unwrap_or_default())?;
+                let segments = points.map(segment).collect::<io::Result<_>>()?;
                 reading.add_way(Way { whole, segments });
             }
         }

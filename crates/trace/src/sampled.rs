@@ -116,11 +116,11 @@ impl TimeBetween {
         };
         let packets: Vec<&StampedPacket> = sampled.packets.iter().filter(same).collect();
         let quarter = |from: u8, to: u8| {
-            let own = |packet: &&StampedPacket| {
+            let time = |packet: &&StampedPacket| {
                 let within = |slice: &StampInterval| slice.points[0] >= from && slice.points[1] <= to;
                 packet.slices().filter(within).map(|slice| slice.takes - slice.aside).sum()
             };
-            let mut times: Vec<u64> = packets.iter().map(own).collect();
+            let mut times: Vec<u64> = packets.iter().map(time).collect();
             times.sort_unstable();
             Some(Self { from, to, quarter: *times.get(times.len() / 4)? })
         };

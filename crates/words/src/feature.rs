@@ -28,11 +28,13 @@ pub struct FeatureGroup {
 
 /// The groups of `ethtool`, as its manual page and its program have them.
 pub static GROUPS: LazyLock<Vec<FeatureGroup>> = LazyLock::new(|| {
-    let of = |short: &str| -> Vec<&str> {
+    let group = |short: &str| -> Vec<&str> {
         let features = lines("offload").chain(lines("other"));
         features.filter(|line| line.get(1) == Some(&short)).map(|line| line[0]).collect()
     };
-    lines("group").map(|line| FeatureGroup { short: line[0], long: line[1], members: of(line[0]) }).collect()
+    lines("group")
+        .map(|line| FeatureGroup { short: line[0], long: line[1], members: group(line[0]) })
+        .collect()
 });
 
 /// The kernel features that a name means: one for a kernel name, one or more for a short or long

@@ -160,8 +160,8 @@ impl Task {
 
     /// Kernel threads of these processes (`vhost-PID`), or for received packets.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
-        let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
-        let owner = of('-').or_else(|| of('/'));
+        let pid_after = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
+        let owner = pid_after('-').or_else(|| pid_after('/'));
         self.kernel
             && (self.name.starts_with("ksoftirqd/")
                 || owner.is_some_and(|pid: u32| pid > 2 && family.contains(&pid)))

@@ -159,8 +159,8 @@ fn has_ipv6(files: &Machine, interface: &str) -> bool {
 /// The CPUs near a device.
 fn near(files: &Machine, interface: &str) -> Vec<u32> {
     // The device of virtio is a child of the PCI device, which alone has the list.
-    let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
-    let list = of("device").or_else(|| of("device/.."));
+    let cpu_list = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
+    let list = cpu_list("device").or_else(|| cpu_list("device/.."));
     list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
 }
 

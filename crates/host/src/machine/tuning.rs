@@ -82,8 +82,8 @@ impl Machine {
                 [format_sysctls(&of.sysctl.keys().filter_map(read).collect())].into()
             }
             TuningKey::Governor => {
-                let of = |cpu| self.read(&Target::Governor { cpu }).ok();
-                online_cpus().into_iter().filter_map(of).map(|value| value.to_string()).collect()
+                let governor = |cpu| self.read(&Target::Governor { cpu }).ok();
+                online_cpus().into_iter().filter_map(governor).map(|value| value.to_string()).collect()
             }
             TuningKey::CpuLatency => {
                 latency_bound(self).map(|bound| format!("{bound} µs")).into_iter().collect()

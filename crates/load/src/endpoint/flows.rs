@@ -113,8 +113,9 @@ impl EndpointFlows {
         if self.traffic.kind.is_tcp() && self.traffic.kind != Kind::TcpCrr {
             self.sockets.iter().for_each(|one| readings.read(one));
         }
-        let of = |sending| flows.iter().enumerate().filter(move |(flow, _)| self.sends(*flow) == sending);
-        let sum = |sending| of(sending).map(|(_, counts)| *counts).sum();
+        let one_way =
+            |sending| flows.iter().enumerate().filter(move |(flow, _)| self.sends(*flow) == sending);
+        let sum = |sending| one_way(sending).map(|(_, counts)| *counts).sum();
         Sample { at_ns, sent: sum(true), received: sum(false), flows, tcp: *readings }
     }
 

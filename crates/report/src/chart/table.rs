@@ -18,7 +18,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
     let numeric: Vec<usize> = (0..heads.len()).filter(is_numeric).collect();
     let named = numeric.iter().filter(|column| **column < NAMED).map(|column| format!("n{}", column + 1));
     let classes: Vec<String> = id.map(|_| "data".to_owned()).into_iter().chain(named).collect();
-    let own = |column: usize| if column >= NAMED && numeric.contains(&column) { "number" } else { "" };
+    let cell_class = |column: usize| if column >= NAMED && numeric.contains(&column) { "number" } else { "" };
     let class = classes.join(" ");
     let mut attributes: Vec<(&'static str, Attribute<'_>)> = vec![("class", class.as_str().into())];
     attributes.extend(id.map(|id| ("id", id.as_str().into())));
@@ -27,7 +27,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
         to.element("thead", &[], |head| {
             head.element("tr", &[], |row| {
                 for (column, name) in heads.iter().enumerate() {
-                    let attributes = [("scope", "col".into()), ("class", own(column).into())];
+                    let attributes = [("scope", "col".into()), ("class", cell_class(column).into())];
                     row.element("th", &attributes, |cell| cell.text(&shown(name)));
                 }
             });
@@ -39,7 +39,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
                         // The first of a row of a body is its name, so its scope needs no word;
                         // without one it is none.
                         let name = if column == 0 && !cell.text().trim().is_empty() { "th" } else { "td" };
-                        let class = cell.tone().map_or(own(column), tone_class);
+                        let class = cell.tone().map_or(cell_class(column), tone_class);
                         row.element(name, &[("class", class.into())], |to| write_cell(to, cell, shown));
                     }
                 });

@@ -49,7 +49,7 @@ impl ShortNames {
 /// one. A level of several words stays whole. Names that differ stay different.
 pub fn distinct_names(names: &[Name]) -> Vec<String> {
     let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
-    let own = |name: &Name| -> Name {
+    let own_name = |name: &Name| -> Name {
         let mut own: Vec<NameWord> = name.words().iter().filter(|word| !is_shared(word)).cloned().collect();
         if own.is_empty() {
             own.extend(name.words().last().cloned());
@@ -59,7 +59,7 @@ pub fn distinct_names(names: &[Name]) -> Vec<String> {
     let has_own = |name: &&Name| name.words().iter().any(|word| !is_shared(word));
     // Of several without a word of their own no single word tells more than another.
     let is_told = names.iter().filter(has_own).count() + 1 >= names.len();
-    let short: Vec<Name> = names.iter().map(own).collect();
+    let short: Vec<Name> = names.iter().map(own_name).collect();
     let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
     let shown = if is_told && distinct(&short) == distinct(names) { &short } else { names };
     shown.iter().map(|name| words::sanitised_line(name).into_owned()).collect()

@@ -167,7 +167,7 @@ fn summary(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEf
     let share = |row: &ComparisonRow| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &ComparisonRow| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
-    let said = |row: &&ComparisonRow| {
+    let sentence = |row: &&ComparisonRow| {
         let size = match (row.comparison.ratio, share(row)) {
             (Some(ratio), _) => format!("{} times", times(ratio.value)),
             (None, Some(share)) => stats::signed(format!("{} %", percent(share))),
@@ -176,7 +176,7 @@ fn summary(metric: &ComparedMetric, rows: &[&ComparisonRow], family: &WorkloadEf
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
         format!("{} {size} ({verdict})", family.name(row))
     };
-    let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
+    let mut parts: Vec<String> = proven.iter().take(NAMED).map(sentence).collect();
     if proven.len() > NAMED {
         parts.push(format!("{} more differ", proven.len() - NAMED));
     }

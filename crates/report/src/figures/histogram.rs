@@ -64,15 +64,15 @@ fn seen(series: &[SampleSet]) -> String {
         let [low, high] = [bucket.low, bucket.high].map(|edge| latency().text(edge));
         format!("{low} to {high}")
     };
-    let words = |(one, bucket): &(&SampleSet, &Bucket)| {
+    let peak_text = |(one, bucket): &(&SampleSet, &Bucket)| {
         let share = percent(one.share(bucket));
         format!("{} with {} ({share} %, {})", edges(bucket), one.name, one.about)
     };
     let peaks = match &peaks[..] {
         [] => return String::new(),
-        [only] => words(only),
+        [only] => peak_text(only),
         [(_, low), .., (_, high)] if low.low == high.low => format!("{} in each condition", edges(low)),
-        [low, .., high] => format!("{}; {}", words(low), words(high)),
+        [low, .., high] => format!("{}; {}", peak_text(low), peak_text(high)),
     };
     format!("The bucket with the most transactions: {peaks}")
 }

@@ -106,15 +106,15 @@ fn curves(view: &StudyView<'_>, loads: &[(f64, usize)]) -> Vec<Vec<KneePoint>> {
         sums
     };
     let (served, latency) = (by_boot(metric::TRANSACTIONS), by_boot(metric::LATENCY_MEAN));
-    let of = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
+    let boot_mean = |sums: &BTreeMap<(u32, usize), (f64, f64)>, boot, condition| {
         sums.get(&(boot, condition)).map(|(sum, count)| sum / count)
     };
     let mut boots: Vec<u32> = latency.keys().map(|key| key.0).collect();
     boots.dedup();
     let curve = |boot: u32| -> Option<Vec<KneePoint>> {
         let point = |(offered, condition): &(f64, usize)| {
-            let served = of(&served, boot, *condition)?;
-            let latency = of(&latency, boot, *condition)?;
+            let served = boot_mean(&served, boot, *condition)?;
+            let latency = boot_mean(&latency, boot, *condition)?;
             Some(KneePoint { offered: *offered, served, latency })
         };
         loads.iter().map(point).collect()

@@ -60,7 +60,7 @@ pub(super) fn extremes(place: &str, quantity: &Quantity, named: &[(String, Condi
     let (Some(low), Some(high)) = (named.iter().min_by(by_mean), named.iter().max_by(by_mean)) else {
         return String::new();
     };
-    let of = |(name, one): &Named| {
+    let extreme = |(name, one): &Named| {
         let gap = if name.is_empty() { "" } else { ", " };
         let shown = quantity.interval(&Interval::new(one.mean, one.interval), quantity.show);
         format!("{name}{gap}{shown}")
@@ -68,10 +68,10 @@ pub(super) fn extremes(place: &str, quantity: &Quantity, named: &[(String, Condi
     let [least, most] = [low, high].map(|one| quantity.text(one.1.mean));
     let words = match named.len() {
         // It begins with the condition's name.
-        1 if place.is_empty() => return of(low),
-        1 => of(low),
+        1 if place.is_empty() => return extreme(low),
+        1 => extreme(low),
         _ if least == most => format!("all conditions alike, {least}"),
-        _ => format!("highest {}; lowest {}", of(high), of(low)),
+        _ => format!("highest {}; lowest {}", extreme(high), extreme(low)),
     };
     if place.is_empty() { capital(&words) } else { format!("{place}: {words}") }
 }

@@ -42,7 +42,11 @@ fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
         .map(|host| serde_json::to_value(host).expect("it was read from JSON"));
     pair_interfaces(&mut one, &mut other);
     let (one, other) = (leaves(&one), leaves(&other));
-    let rows = differences(&one, &other).into_iter();
+    // Of any two hosts these differ.
+    let is_own = |path: &str| {
+        path.starts_with("load.") || path.contains("_steering.") || path.ends_with(".link.address")
+    };
+    let rows = differences(&one, &other).into_iter().filter(|(property, ..)| !is_own(property));
     let rows = rows.map(|(property, here, there)| cells![property, here, there]);
     let table = Table::with_rows(["property", "transmitter", "receiver"], rows);
     table.titled("Differences between the two hosts (first boot)").filled()
@@ -50,10 +54,10 @@ fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
 
 /// Gives interfaces that only one host has a common name, in their own order.
 fn pair_interfaces(one: &mut Value, other: &mut Value) {
-    let own = |host: &Value| -> Vec<String> {
+    let names_of = |host: &Value| -> Vec<String> {
         host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())
     };
-    let (here, there) = (own(one), own(other));
+    let (here, there) = (names_of(one), names_of(other));
     // The ends of a path are compared, whatever they are called.
     for (host, names, others) in [(one, &here, &there), (other, &there, &here)] {
         let Some(interfaces) = host["interfaces"].as_object_mut() else { continue };

@@ -97,11 +97,11 @@ fn environments(found: &StudyHistory, is_whole: bool) -> Block<'static> {
     let differing = found.studies.iter().filter(|member| !member.differs.is_empty());
     let lines: Vec<String> = differing
         .map(|member| {
-            let told = |one: &StudyDifference| {
+            let in_words = |one: &StudyDifference| {
                 let [before, after] = one.values();
                 format!("{} ({before} → {after})", one.what)
             };
-            let all: Vec<String> = member.differs.iter().map(told).collect();
+            let all: Vec<String> = member.differs.iter().map(in_words).collect();
             format!("{}: {}", member.label, first_of(&all, if is_whole { all.len() } else { TOLD }))
         })
         .collect();

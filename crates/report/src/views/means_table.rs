@@ -56,9 +56,9 @@ const COLUMNS: [MetricColumn; 13] = [
 /// The main metrics of these conditions of a workload.
 pub(super) fn means_table(results: &Results, conditions: &[&ConditionResult]) -> Table {
     let (kind, exact) = (conditions[0].kind, results.stored.plan.exact);
-    let own = |column: &&MetricColumn| kind.produces(column.metrics[0]);
+    let is_produced = |column: &&MetricColumn| kind.produces(column.metrics[0]);
     let counted = if exact { counted(kind) } else { Vec::new() };
-    let columns = if exact { counted.iter().collect() } else { COLUMNS.iter().filter(own).collect() };
+    let columns = if exact { counted.iter().collect() } else { COLUMNS.iter().filter(is_produced).collect() };
     let title = format!("{}: means", conditions[0].workload);
     means(conditions.iter().copied(), columns).titled(title).noted(results.truth.map(str::to_owned))
 }

@@ -83,10 +83,10 @@ fn of_goal(cases: &[&WorkloadAdvice], kind: Kind, goal: AdviceGoal) -> Vec<Advic
 }
 
 fn row(kind: Kind, goal: AdviceGoal, factors: &[String], cases: &[SwitchCase<'_>]) -> Option<AdviceRow> {
-    let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
+    let judged = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
         cases.iter().map(|case| case.1).filter(|one| is_of(&one.standing)).collect()
     };
-    let (proven, depends) = (of(Standing::is_proven), of(|standing| *standing == Standing::Depends));
+    let (proven, depends) = (judged(Standing::is_proven), judged(|standing| *standing == Standing::Depends));
     if proven.is_empty() && depends.is_empty() {
         return None;
     }

@@ -50,11 +50,11 @@ pub fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a ActedOffloads)>) -> Vec
         let flag = move |one: &Contradiction| format!("{label}: {}", one.sentence);
         acted.contradictions.iter().map(move |one| ((one.offload, one.is_on), flag(one)))
     });
-    let told = |(_, flags): (_, Vec<String>)| match flags.len() - 1 {
+    let sentence = |(_, flags): (_, Vec<String>)| match flags.len() - 1 {
         0 => flags[0].clone(),
         others => format!("{}; the same in {}", flags[0], counted(others, "other condition")),
     };
-    grouped(flags).into_iter().map(told).collect()
+    grouped(flags).into_iter().map(sentence).collect()
 }
 
 impl ActedOffloads {

@@ -33,7 +33,7 @@ impl ComparisonGroup {
         // Conditions often have one reason.
         let whys = whys.chunk_by(|(_, one), (_, other)| one == other).map(|same| {
             let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
-            format!("Why {}: {}", listed(&labels), same[0].1)
+            format!("Why {}: {}.", listed(&labels), same[0].1)
         });
         remarks.chain(whys).collect()
     }
@@ -161,11 +161,11 @@ fn size(row: &ComparisonRow, unit: &str) -> String {
 }
 
 fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
-    let words = |value: f64| show(value.abs());
+    let unsigned = |value: f64| show(value.abs());
     // A correction that rounding hides is not worth a word.
-    match measured.map(&words) {
+    match measured.map(&unsigned) {
         // The difference is median-unbiased then.
-        Some(measured) if measured != words(stated) => {
+        Some(measured) if measured != unsigned(stated) => {
             format!("; corrected for the looks, {measured} as measured")
         }
         _ => String::new(),

@@ -151,11 +151,11 @@ pub(crate) fn of_read_back(
             }
         }
     }
-    let said = |((path, before, after), count): ((String, Option<String>, Option<String>), usize)| {
+    let difference = |((path, before, after), count): ((String, Option<String>, Option<String>), usize)| {
         let what = format!("{} read back in {}", path.replace('.', " "), counted(count, "condition"));
         StudyDifference::new(what, before.as_deref(), after.as_deref())
     };
-    found.into_iter().map(said).collect()
+    found.into_iter().map(difference).collect()
 }
 
 fn values(outline: &Outline) -> ValuesByPath {

@@ -93,7 +93,7 @@ pub(crate) fn unequal_counts(
     label: impl Fn(usize) -> String,
 ) -> Vec<UnequalCounts> {
     let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
-    let told = |condition: usize| {
+    let unequal = |condition: usize| {
         let runs: Vec<&Observation> = runs.iter().filter(|run| run.condition == condition).collect();
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) =
@@ -107,7 +107,7 @@ pub(crate) fn unequal_counts(
             by_boot: by_boot(&runs),
         })
     };
-    conditions.into_iter().filter_map(told).collect()
+    conditions.into_iter().filter_map(unequal).collect()
 }
 
 fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {

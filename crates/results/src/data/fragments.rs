@@ -11,13 +11,13 @@ const NAMED: usize = 3;
 const OCTETS: u32 = 8;
 
 pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
-    let of = |condition: &Condition| {
+    let fragmented = |condition: &Condition| {
         let mtu = stored.plan.effective.get(condition.index)?.transmitter.mtu;
         let traffic = &condition.workload.traffic;
         let each = if traffic.kind.is_tcp() { 1 } else { packets(traffic.message, mtu, condition.family) };
         (each > 1).then(|| (condition.label.to_string(), each))
     };
-    let found: Vec<(String, u32)> = stored.plan.conditions.iter().filter_map(of).collect();
+    let found: Vec<(String, u32)> = stored.plan.conditions.iter().filter_map(fragmented).collect();
     let (least, most) =
         (found.iter().map(|(_, each)| each).min()?, found.iter().map(|(_, each)| each).max()?);
     let count = if least == most { most.to_string() } else { format!("{least} to {most}") };

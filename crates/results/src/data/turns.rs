@@ -7,10 +7,10 @@ use std::time::Duration;
 use record::{CountedTurn, Slice, TENTHS, Turns};
 use stats::distribution::student;
 use store::{StoredRun, StoredStudy};
-use study::{Alternate, format_duration};
+use study::Alternate;
 
 use crate::data::means::mean_by_boot;
-use crate::words::number::{counted, percent};
+use crate::words::number::{counted, percent, spaced_duration};
 use crate::words::phrases::listed;
 
 /// Parts of a turn for people, in tenths.
@@ -87,7 +87,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         notes.push(format!(
             "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
             listed(&names),
-            format_duration(turn),
+            spaced_duration(turn),
             uncounted(stored).unwrap_or_default()
         ));
     }
@@ -137,7 +137,7 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     // More than planned where a switch acted longer.
     let all: BTreeSet<u64> =
         stored.measurements().filter_map(|run| run.detail.turns()).map(|one| one.settle_ns).collect();
-    let text = |ns: &u64| format_duration(Duration::from_nanos(*ns));
+    let text = |ns: &u64| spaced_duration(Duration::from_nanos(*ns));
     match (all.first(), all.last()) {
         (Some(least), Some(most)) if least < most => Some(format!("{} to {}", text(least), text(most))),
         (least, _) => least.map(text),
@@ -167,11 +167,11 @@ fn share(turns: &Turns) -> Option<f64> {
 
 fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
     // The rate of all flows together, each weighing by its length.
-    let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
+    let rate_in = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
         rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))
     };
-    let itself = of(&|turns| turns.response.after_itself)?;
-    let another = of(&|turns| turns.response.after_another)?;
+    let itself = rate_in(&|turns| turns.response.after_itself)?;
+    let another = rate_in(&|turns| turns.response.after_another)?;
     Some(100.0 * (another / itself - 1.0))
 }
 

@@ -97,11 +97,11 @@ impl WrittenEntry {
         let metric = metric.map_err(|unknown| (self.metric.span(), unknown.to_string()))?;
         let bound = Bound::of_metric(metric, self.bound.get_ref());
         let bound = bound.map_err(|why| (self.bound.span(), why))?;
-        let said = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
+        let filled = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
             "" => Err((text.span(), format!("the {what} is empty: say {what} in a few words"))),
-            said => Ok(said.to_owned()),
+            text => Ok(text.to_owned()),
         };
-        let (condition, reason) = (said(&self.condition, "condition")?, said(&self.reason, "reason")?);
+        let (condition, reason) = (filled(&self.condition, "condition")?, filled(&self.reason, "reason")?);
         let expires = match self.expires.get_ref() {
             Datetime { date: Some(date), time: None, offset: None } => *date,
             other => {

@@ -36,6 +36,8 @@ fn every_word_of_the_vocabularies_is_defined() {
         .map(|key| key.name)
         .chain(METRICS.iter().map(|metric| metric.key))
         .chain(feature::GROUPS.iter().map(|group| group.long))
+        .chain(Label::ALL.map(Label::short))
+        .chain(["not proven", "slower", "less CPU", "worse", "not measured", "trade-off", "holds"])
     {
         assert!(!find(name).is_empty(), "{name} is not defined");
     }

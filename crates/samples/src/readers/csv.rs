@@ -208,8 +208,8 @@ impl Heading {
             })
         };
         // A table may have a column for each metric.
-        let own = |metric: &&String| find("value").is_none() && find(metric).is_some();
-        let named = options.value.as_ref().or_else(|| options.metric.as_ref().filter(own));
+        let is_column = |metric: &&String| find("value").is_none() && find(metric).is_some();
+        let named = options.value.as_ref().or_else(|| options.metric.as_ref().filter(is_column));
         let value = asked(named.map_or("value", String::as_str), "--column")?;
         let condition = match &options.condition {
             Some(word) => Some(asked(word, "--condition")?),

@@ -39,11 +39,11 @@ pub(super) fn scaled(points: &[HistoryPoint], level: f64) -> Result<(Vec<Own>, f
     let known: Vec<Option<(f64, f64)>> = points.iter().map(|point| known(point, unit)).collect();
     let weights: f64 = known.iter().flatten().map(|(_, df)| df).sum();
     let common: f64 = known.iter().flatten().map(|(variance, df)| variance * (df / weights)).sum();
-    let own = |(point, known): (&HistoryPoint, &Option<(f64, f64)>)| {
+    let with_variance = |(point, known): (&HistoryPoint, &Option<(f64, f64)>)| {
         let variance = known.map_or(common, |(own, df)| (own * df + common * COMMON_DF) / (df + COMMON_DF));
         Own { value: point.value / unit, variance }
     };
-    Ok((points.iter().zip(&known).map(own).collect(), unit))
+    Ok((points.iter().zip(&known).map(with_variance).collect(), unit))
 }
 
 /// The variance that a study knows, in squares of the unit, with its degrees of freedom.

@@ -109,8 +109,8 @@ impl Model {
     /// The coefficients by which the condition means give the parameter of `term` with its factors
     /// on: the distance of the mean there from the sum of the mean and all smaller terms.
     fn coefficients(&self, term: &[usize]) -> Vec<f64> {
-        let of = |factors: &Vec<usize>| if factors == term { sign(term, |_| true) } else { 0.0 };
-        let mut solved: Vec<f64> = self.terms.iter().map(of).collect();
+        let entry = |factors: &Vec<usize>| if factors == term { sign(term, |_| true) } else { 0.0 };
+        let mut solved: Vec<f64> = self.terms.iter().map(entry).collect();
         self.factor.solve(&mut solved);
         let dot = |row: &Vec<f64>| row.iter().zip(&solved).map(|(one, other)| one * other).sum();
         self.rows.iter().map(dot).collect()

@@ -44,8 +44,8 @@ impl Study {
         for _ in 0..REPAIRS {
             let Err(wrong) = &changed else { break };
             // A part that selects nothing in the file itself is reported.
-            let own = || Self::parse(file_name, text).is_err_and(|own| !own.stale.is_empty());
-            if wrong.stale.is_empty() || own() || file.without(&wrong.stale).is_none() {
+            let is_stale_itself = || Self::parse(file_name, text).is_err_and(|own| !own.stale.is_empty());
+            if wrong.stale.is_empty() || is_stale_itself() || file.without(&wrong.stale).is_none() {
                 break;
             }
             changed = Self::parse(&name, &file.0.to_string());

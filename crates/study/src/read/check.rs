@@ -209,8 +209,8 @@ pub(crate) fn doubt_of_turns(draft: &Draft) -> Option<Obstacle> {
     // with runs (docs/studies.md, "Conditions that take turns").
     const ASKED: &str = "write `alternate = \"100ms\"`";
     Flows::among(&draft.conditions).shared().find_map(|flow| {
-        let own = |index: &usize| &draft.conditions[*index];
-        let (first, traffic) = (own(&flow[0]), &own(&flow[0]).workload.traffic);
+        let condition = |index: &usize| &draft.conditions[*index];
+        let (first, traffic) = (condition(&flow[0]), &condition(&flow[0]).workload.traffic);
         if traffic.kind.is_rr() {
             let why = "turns of requests would have no latencies, which are counted for whole flows";
             return Some(obstacle(why, ASKED));
@@ -219,7 +219,7 @@ pub(crate) fn doubt_of_turns(draft: &Draft) -> Option<Obstacle> {
             let why = "turns of a TCP stream would share the buffers that TCP sizes";
             return Some(obstacle(why, format!("set a `socket_buffer`, or {ASKED}")));
         }
-        if let Some(key) = flow.iter().find_map(|other| doubted_key(first, own(other))) {
+        if let Some(key) = flow.iter().find_map(|other| doubted_key(first, condition(other))) {
             let why = format!(
                 "conditions differ in `{key}`, whose turns are not known to find what runs find (docs/studies.md)"
             );

@@ -78,8 +78,8 @@ fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<PairFault>
 
 fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<PairFault> {
     // Its own may be left from a session that was killed.
-    let own = |one: &Crossing| one.own[end.side].in_family(one.family);
-    let is_left = |address: &IpAddr| crossings.iter().any(|one| own(one) == *address);
+    let own_address = |one: &Crossing| one.own[end.side].in_family(one.family);
+    let is_left = |address: &IpAddr| crossings.iter().any(|one| own_address(one) == *address);
     let mut taken = end.facts.taken.iter();
     let TakenAddress { address, interface, prefix } =
         taken.find(|one| one.interface != end.facts.link.name || !is_left(&one.address))?;

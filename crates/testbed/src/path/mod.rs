@@ -166,7 +166,7 @@ pub(crate) fn free_number(both: &BySide<&LocatedInterface>) -> u16 {
 
 /// An unspecified address stands for none.
 pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
-    let of = |family: Family| {
+    let pair_in = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
         let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
         let mut both =
@@ -177,7 +177,7 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
             None => all.map(|_, all| all.first().map_or(Addresses::NONE.in_family(family), |one| one.0)),
         }
     };
-    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
+    let (ipv4, ipv6) = (pair_in(Family::Ipv4), pair_in(Family::Ipv6));
     BySide::from_fn(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
 }
 

@@ -63,16 +63,16 @@ fn of_packet(found: &PathTraceReport, traced: &SizedTrace, packet: &StampedPacke
     };
     let slices: Vec<_> = packet.slices().collect();
     let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));
-    let own = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });
+    let costs = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });
     // Every packet begins at 0, so that packets can be compared one below the other.
-    let mut whole = slice("packet", &found.path, (0, takes), own(takes, aside));
+    let mut whole = slice("packet", &found.path, (0, takes), costs(takes, aside));
     whole["args"]["behind the first"] = json!(came);
     let mut events = vec![whole];
     for one in slices {
         let [from, to] = one.points;
         let category = if traced.account.waits(from, to) { "waits" } else { "stage" };
         let name = format!("{} to {}", stage(from), stage(to));
-        events.push(slice(category, &name, (one.begins, one.takes), own(one.takes, one.aside)));
+        events.push(slice(category, &name, (one.begins, one.takes), costs(one.takes, one.aside)));
     }
     events
 }

@@ -96,13 +96,13 @@ impl Dots {
 
     fn about(&self, condition: &DotsCondition) -> String {
         let show = self.quantity.show;
-        let of = |(name, runs): &(String, Vec<f64>)| Some(format!("{name} {}", show(mean(runs)?)));
+        let boot_mean = |(name, runs): &(String, Vec<f64>)| Some(format!("{name} {}", show(mean(runs)?)));
         let whole = condition.interval.map(|shown| {
             format!("{}, {}; ", self.quantity.interval(&shown, self.quantity.show), self.interval)
         });
         let whole = whole.unwrap_or_default();
         if condition.boots.len() <= SERIES {
-            let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
+            let means: Vec<String> = condition.boots.iter().filter_map(boot_mean).collect();
             return format!("{}: {whole}means: {}", condition.name, means.join(", "));
         }
         // Of more boots the table has each.

@@ -104,8 +104,8 @@ impl Table {
 
     /// The heading of each column, with the lines of a heading joined.
     pub fn heads(&self) -> Vec<String> {
-        let words = |column: usize| self.head.iter().map(move |line| line[column].text());
-        let joined = |column| words(column).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let lines = |column: usize| self.head.iter().map(move |line| line[column].text());
+        let joined = |column| lines(column).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         (0..self.head[0].len()).map(joined).collect()
     }
 
