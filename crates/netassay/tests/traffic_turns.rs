@@ -30,8 +30,8 @@ fn both_ends_switch_and_the_proof_shows_how_they_answered() {
     let counts: Vec<u32> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(counts, [8, 8, 8, 8]);
     let shown = stdout(&bench.run(&["show", "1", "--wide"]));
-    assert!(shown.contains("took turns of 100ms in shared flows"), "{shown}");
-    assert!(shown.contains("Turns: the rate after a turn of another condition"), "{shown}");
+    assert!(shown.contains("took turns of 100 ms in shared flows"), "{shown}");
+    assert!(shown.contains("After-effects of turns: rate after another condition's turn"), "{shown}");
 }
 
 /// Each turn is read back from the sockets of both ends.

@@ -90,7 +90,7 @@ fn notes_say_why_there_were_no_turns_only_where_runs_count() {
         (RunStatus::Failed, Some(Detail::Nothing), false, false),
     ] {
         let page = with(status, detail);
-        assert_eq!((page.contains("took turns of 100ms"), page.contains(own)), (took, apart), "{page}");
+        assert_eq!((page.contains("took turns of 100 ms"), page.contains(own)), (took, apart), "{page}");
         assert!(!page.contains("though some could have"), "{page}");
     }
 }

@@ -46,14 +46,14 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
     let why = "with 1 against 35 segments per packet at the transmitter";
     let results = Results::new(&planted).unwrap();
     let text = results.text(Layout::WIDE);
-    assert!(text.contains(&format!("\nWhy ipv4 offloads=none: {why}\n")), "{text}");
+    assert!(text.contains(&format!("\nWhy ipv4 offloads=none: {why}.\n")), "{text}");
     assert_eq!(text.matches("Why ").count(), 1, "{text}");
     let found = serde_json::to_value(&results).unwrap();
     let row = &found["comparisons"][0]["rows"][0];
     assert_eq!(row["why"][0]["counter"], "transmitter.segments_per_wire_packet");
     assert_eq!((&row["why"][0]["value"], &row["why"][0]["baseline"]), (&json!(1.0), &json!(35.0)));
     let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
-    assert!(compared.contains(&format!("\nWhy ipv4 offloads=none: {why}\n")), "{compared}");
+    assert!(compared.contains(&format!("\nWhy ipv4 offloads=none: {why}.\n")), "{compared}");
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn settings_that_differ_between_the_hosts_or_from_the_default_are_reported() {
     assert_eq!(
         notes,
         [
-            "Note: net.core.netdev_max_backlog is 5000, not 1000 as by default",
-            "Note: the hosts differ: net.ipv4.tcp_timestamps is 1 at the transmitter, 0 at the receiver (default 1)",
-            "Note: gro_flush_timeout is 20000, not 0 as by default",
+            "Note: net.core.netdev_max_backlog is 5000, not 1000 as by default.",
+            "Note: the hosts differ: net.ipv4.tcp_timestamps is 1 at the transmitter, 0 at the receiver (default 1).",
+            "Note: gro_flush_timeout is 20000, not 0 as by default.",
         ]
     );
 }

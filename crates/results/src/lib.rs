@@ -76,7 +76,7 @@ pub use why::Explanation;
 pub use words::lists::{distinct, grouped};
 pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, interval_ends, percent,
-    plain, range, rounded, times,
+    plain, range, rounded, spaced_duration, times,
 };
 pub use words::phrases::{
     before as workload_prefix, capital, first_of, levels_without, listed, metric_heading, metric_name,

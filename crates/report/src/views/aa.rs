@@ -1,8 +1,10 @@
 //! The checks of a method: false-positive rates, and turns against separate runs.
 
-use results::{BothWays, FalsePositives, WaysOutcome, counted, metric_name, percent, range, times};
+use results::{
+    BothWays, FalsePositives, WaysOutcome, counted, metric_name, percent, range, spaced_duration, times,
+};
 use stats::agreement::PercentEstimate;
-use study::{Name, format_duration};
+use study::Name;
 
 use super::method::spread;
 use crate::cells;
@@ -65,7 +67,7 @@ pub fn both_ways(found: &BothWays) -> Vec<Block<'static>> {
     let table = Table::with_rows(heads, rows).optional(&[8, 7, 2]);
     let BothWays { study, name, uncounted, .. } = found;
     let uncounted = uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
-    let turns = format!("{}{}", format_duration(found.alternate.turn), uncounted.unwrap_or_default());
+    let turns = format!("{}{}", spaced_duration(found.alternate.turn), uncounted.unwrap_or_default());
     let title = format!(
         "study {study} ({name}): differences in % of the baseline, measured in the same boots in turns of {turns} and in runs of their own"
     );

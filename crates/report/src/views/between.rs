@@ -49,7 +49,7 @@ fn differences(found: &BetweenStudies, most: usize) -> Block<'static> {
         return Block::Text("Environments: nothing that is recorded of them differs.".to_owned());
     }
     let mut table = Table::new(["differs", &named(&found.baseline), &named(&found.study)])
-        .titled("Not only the studies differ: what follows may be the cause.");
+        .titled("The environments differ too, which may be the cause:");
     for one in found.differences.iter().take(most) {
         let [before, after] = one.values();
         table.row(cells![&Name::from(one.what.as_str()), before, after]);

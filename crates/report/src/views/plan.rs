@@ -1,16 +1,15 @@
 //! The plan of a study.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use results::{PlanListing, counted, duration, listed};
-use study::{Alternate, Condition, Dropped, Effective, PlannedRun, Tracing, format_duration};
+use results::{PlanListing, counted, duration, listed, spaced_duration};
+use study::{Alternate, Condition, Dropped, Effective, PlannedRun, Tracing};
 
 use crate::cells;
 use crate::document::{Block, Table};
 
-// The longest list of features, and the longest order of a boot's runs, in letters; the JSON has
-// them whole.
-const LISTED: usize = 100;
+// The longest list of switches, and the longest order of a boot's runs, in letters, on one screen.
+const LISTED: usize = 50;
 const ORDER: usize = 76;
 
 /// The conditions of a study, their time and the order of their runs: of long orders the beginning,
@@ -21,7 +20,7 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
     if plan.conditions.is_empty() {
         blocks.push(Block::Text("Nothing to run: every condition is excluded.".to_owned()));
     } else {
-        blocks.push(Block::Table(conditions(listing)));
+        blocks.push(Block::Table(conditions(listing, is_whole)));
     }
     let refused = plan.effective.iter().map(refusals).zip(1..).filter(|(refused, _)| !refused.is_empty());
     let refused = refused.map(|(refused, number)| format!("{number}: {refused}")).collect();
@@ -35,7 +34,7 @@ pub fn plan(listing: &PlanListing, is_whole: bool) -> Vec<Block<'static>> {
         ("Order of runs, by condition:", orders),
     ];
     blocks.extend(lists.into_iter().filter_map(|(title, lines)| Block::titled_list(title, lines)));
-    blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}"))));
+    blocks.extend(listing.notes.iter().map(|note| Block::Text(format!("Note: {note}."))));
     blocks
 }
 
@@ -88,9 +87,9 @@ fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<St
         return vec!["no two conditions can take turns in one flow here".to_owned()];
     }
     let grows = |flow: &&[usize]| listing.plan.conditions[flow[0]].workload.traffic.has_growing_buffers();
-    let buffers = shared.iter().any(grows).then(|| "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay run STUDY --aa --set apart=true`, or set a `socket_buffer`".to_owned());
+    let buffers = shared.iter().any(grows).then(|| "the turns of a TCP flow share the buffers that TCP sizes, so the difference may not equal that of separate flows: compare both with `netassay run STUDY --aa --set apart=true`, or set a `socket_buffer`".to_owned());
     let flows = shared.into_iter().map(named).collect::<Vec<_>>().join("; ");
-    let [turn, settle] = [turn, settle].map(format_duration);
+    let [turn, settle] = [turn, settle].map(spaced_duration);
     let apart = if listing.plan.asked.protocol.apart { " in every second block" } else { "" };
     let taken = format!(
         "turns of {turn}{apart}, of which the first {settle} are not counted; conditions that share a flow: {flows}"
@@ -98,18 +97,30 @@ fn turns(listing: &PlanListing, Alternate { turn, settle }: Alternate) -> Vec<St
     [taken].into_iter().chain(buffers).collect()
 }
 
-fn conditions(listing: &PlanListing) -> Table {
+fn conditions(listing: &PlanListing, is_whole: bool) -> Table {
     let head = if listing.tried { "switches, against condition 1" } else { "switches (not tried here)" };
     let effective = &listing.plan.effective;
     let row = |(index, condition): (usize, &Condition)| {
         let words = match (effective.first(), effective.get(index)) {
-            (Some(base), Some(effective)) => shortened(&effective.against(base), LISTED),
+            (Some(base), Some(effective)) => against(effective, base, is_whole),
             _ => String::new(),
         };
         cells![index + 1, &condition.label, &condition.slug, words]
     };
     let rows = listing.plan.conditions.iter().enumerate().map(row);
     Table::with_rows(["", "condition", "short name", head], rows).optional(&[2]).titled("Conditions")
+}
+
+/// The differences of a state from that of the first condition; of very many the number.
+fn against(state: &Effective, base: &Effective, is_whole: bool) -> String {
+    let words = state.against(base);
+    let sides = || state.sides().zip(base.sides());
+    let features: BTreeSet<&str> =
+        sides().flat_map(|((_, here), (_, there))| here.changes(there).into_keys()).collect();
+    if is_whole || features.len() < 2 || words.chars().count() <= LISTED {
+        return words;
+    }
+    format!("{} differ (--wide names them)", counted(features.len(), "feature"))
 }
 
 fn dropped(one: &Dropped) -> String {

@@ -170,7 +170,7 @@ fn cautions(results: &Results, is_whole: bool) -> Vec<String> {
     ];
     let kinds =
         kinds.into_iter().flat_map(|(kind, all)| all.into_iter().map(move |one| format!("{kind}: {one}.")));
-    kinds.chain(notes.map(|note| format!("Note: {note}"))).collect()
+    kinds.chain(notes.map(|note| format!("Note: {note}."))).collect()
 }
 
 /// A sentence without a full stop for each comparison that was counted both ways.

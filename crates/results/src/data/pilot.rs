@@ -9,7 +9,7 @@ use study::{Condition, Plan, Study, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::target::{ComparisonTarget, own_targets};
-use crate::words::number::{counted, instant};
+use crate::words::number::{counted, instant, spaced_duration};
 use crate::words::phrases::listed;
 
 // The upper end of a 60 % interval is a limit with 80 % confidence.
@@ -188,7 +188,7 @@ impl PilotSpread {
             stored.row.name,
             instant(stored.row.started_unix_ms),
             counted(stored.row.boots as usize, "boot"),
-            study::format_duration(window),
+            spaced_duration(window),
             if in_turns { ", in turns" } else { "" }
         );
         (mean != 0.0).then(|| PilotSpread {

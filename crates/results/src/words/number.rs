@@ -4,6 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 pub use record::{counted, in_thousands};
 use stats::fixed;
+use study::format_duration;
 
 /// A value with about four significant digits: a smaller difference is none for a reader, and a
 /// column can be compared by eye. In exponent form only beyond what a cell can hold.
@@ -79,6 +80,18 @@ pub fn duration(time: Duration) -> String {
 /// [`duration`] of a number of seconds.
 pub fn duration_of(seconds: f64) -> String {
     duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+/// A duration as a study has it, with spaces as sentences have them: `1 m 30 s`, `700 ms`.
+pub fn spaced_duration(time: Duration) -> String {
+    let mut text = String::new();
+    for letter in format_duration(time).chars() {
+        if text.ends_with(|last: char| last.is_ascii_digit() != letter.is_ascii_digit()) {
+            text.push(' ');
+        }
+        text.push(letter);
+    }
+    text
 }
 
 /// An instant in ms since 1970 as `2026-11-20 13:40:05` (UTC), at the latest the end of 9999.
@@ -201,6 +214,12 @@ mod tests {
     fn times_show_two_units() {
         let shown = [0.4, 59.0, 61.0, 3600.0, 90_000.0].map(|s| duration(Duration::from_secs_f64(s)));
         assert_eq!(shown, ["0 s", "59 s", "1 min 01 s", "1 h 00 min", "1 d 01 h"]);
+    }
+
+    #[test]
+    fn a_duration_of_a_sentence_has_a_space_before_its_unit() {
+        let shown = [20, 90_000, 1500].map(|ms| spaced_duration(Duration::from_millis(ms)));
+        assert_eq!(shown, ["20 ms", "1 m 30 s", "1 s 500 ms"]);
     }
 
     #[test]

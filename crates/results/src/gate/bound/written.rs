@@ -38,10 +38,15 @@ fn units_of(metric: Metric) -> &'static [BoundUnit] {
 }
 
 impl Bound {
-    /// The limit as people read it: `-2%`, `+20us`.
+    /// The limit in a sentence: `-2 %`, `+20 us`.
     pub fn limit_in_words(&self) -> String {
+        self.limit(" ").trim_end().to_owned()
+    }
+
+    /// The limit with this before its unit: nothing where a person writes it.
+    fn limit(&self, gap: &str) -> String {
         let sign = if self.value > 0.0 { "+" } else { "" };
-        format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
+        format!("{sign}{}{gap}{}", self.value, self.unit.map_or("%", |(word, _)| word))
     }
 
     /// Reads the part of a bound after the metric's name: `< -2%`.
@@ -88,7 +93,7 @@ impl Bound {
         };
         let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
         if bound.is_broken_by((0.0, 0.0)) {
-            let other = Bound { value: -value, ..bound }.limit_in_words();
+            let other = Bound { value: -value, ..bound }.limit("");
             return Err(format!(
                 "{bound} fails a study that does not differ from its baseline: write {other}, which allows as much"
             ));
@@ -122,7 +127,7 @@ impl FromStr for Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.fails_above { '>' } else { '<' };
-        write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
+        write!(f, "{} {sign} {}", self.metric.key, self.limit(""))
     }
 }
 
