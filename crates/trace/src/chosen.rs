@@ -86,7 +86,7 @@ pub fn choose(
         let mut seen: Option<(&ProbePoint, Attachment)> = None;
         // Other packets of the machine pass the places of a CPU, now and then.
         let least = if stage.phase == JourneyPhase::Arriving { often } else { 1 };
-        let mut reasons = match stage.found(ipv6) {
+        let mut reasons = match stage.probes_for(ipv6) {
             ProbePoints::Points(_) => Vec::new(),
             ProbePoints::Missing(reason) => vec![reason.clone()],
         };
@@ -122,7 +122,7 @@ pub fn choose(
 }
 
 fn places(stage: &ResolvedStage, ipv6: bool, functions: bool) -> impl Iterator<Item = &ProbePoint> {
-    let all = stage.found(ipv6).points().iter();
+    let all = stage.probes_for(ipv6).points().iter();
     all.filter(move |place| functions || place.kind == PointKind::Tracepoint)
 }
 

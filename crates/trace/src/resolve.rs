@@ -43,7 +43,7 @@ pub enum ProbePoints {
 }
 
 impl ResolvedStage {
-    pub(crate) fn found(&self, ipv6: bool) -> &ProbePoints {
+    pub(crate) fn probes_for(&self, ipv6: bool) -> &ProbePoints {
         if ipv6 { &self.ipv6 } else { &self.ipv4 }
     }
 }

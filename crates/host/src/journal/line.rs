@@ -48,7 +48,7 @@ impl Header {
     }
 
     /// The header of a journal that this process makes now.
-    pub(super) fn here(machine: &Machine) -> Result<Self, Error> {
+    pub(super) fn for_machine(machine: &Machine) -> Result<Self, Error> {
         let Process { pid, start } = Process::this();
         Ok(Self::new(pid, start, machine.boot()?, machine.network()?))
     }

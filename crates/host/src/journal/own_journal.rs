@@ -350,7 +350,7 @@ impl Journal {
 
     fn file(&mut self) -> Result<&mut JournalFile, Error> {
         if self.file.is_none() {
-            let header = Header::here(&self.machine)?;
+            let header = Header::for_machine(&self.machine)?;
             // Names sort by time: over all journals the last change is undone first.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
             let path = self.directory.join(format!("{now:020}-{}.journal", header.pid));

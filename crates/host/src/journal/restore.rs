@@ -156,7 +156,7 @@ pub(super) fn follow_each(
     machine: &Machine,
     manner: RestoreOptions,
 ) -> Result<Vec<JournalReport>, Error> {
-    let here = Header::here(machine)?;
+    let here = Header::for_machine(machine)?;
     // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
         follow(path, machine, &here, manner)

@@ -70,7 +70,7 @@ pub struct WorkloadAdvice {
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct GoalAdvice {
     pub goal: AdviceGoal,
-    /// Those that are proven come first.
+    /// Proven ones come first.
     pub recommendations: Vec<Recommendation>,
 }
 

@@ -31,7 +31,7 @@ pub struct AdviceRow {
     pub tried: usize,
     /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
-    /// The same changes in % of `to`, as a study's answer has them whose baseline is `to`.
+    /// These changes in % of `to`, as an answer of a study has them whose baseline is `to`.
     #[serde(skip)]
     pub answered: Option<(f64, f64)>,
     /// From the lowest to the highest end of these changes' intervals; `None` where one has none.

@@ -8,7 +8,7 @@ use stats::distribution::student;
 use crate::ministat::number::g;
 use crate::ministat::set::Set;
 
-/// One of ministat's six confidence levels.
+/// A confidence level of ministat, which has six.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConfidenceLevel {
     /// The level in percent.
