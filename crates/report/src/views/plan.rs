@@ -1,6 +1,6 @@
 //! The plan of a study.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use results::{PlanListing, counted, duration, listed, spaced_duration};
 use study::{Alternate, Condition, Dropped, Effective, PlannedRun, Tracing};
@@ -113,14 +113,13 @@ fn conditions(listing: &PlanListing, is_whole: bool) -> Table {
 
 /// The differences of a state from that of the first condition; of very many the number.
 fn against(state: &Effective, base: &Effective, is_whole: bool) -> String {
-    let words = state.against(base);
-    let sides = || state.sides().zip(base.sides());
-    let features: BTreeSet<&str> =
-        sides().flat_map(|((_, here), (_, there))| here.changes(there).into_keys()).collect();
-    if is_whole || features.len() < 2 || words.chars().count() <= LISTED {
-        return words;
+    let (words, sides) = (state.against(base), state.sides().zip(base.sides()));
+    match sides.map(|((_, here), (_, there))| here.changes(there).len()).max() {
+        Some(features @ 2..) if !is_whole && words.chars().count() > LISTED => {
+            format!("{features} features differ (--wide names them)")
+        }
+        _ => words,
     }
-    format!("{} differ (--wide names them)", counted(features.len(), "feature"))
 }
 
 fn dropped(one: &Dropped) -> String {
