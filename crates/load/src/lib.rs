@@ -37,7 +37,7 @@ mod workload;
 
 pub use endpoint::{EndOutcome, Endpoint, FlowOutcome, Share};
 pub use error::{Error, Result};
-pub use lane::{Counts, Latency, LatencyHistogram, Phase, Sample, Zerocopy};
+pub use lane::{Counts, HistogramError, Latency, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use note::LoadNote;
 pub use probe::{Arrived, PairProbe, TCP, UDP};
 pub use socket::{Applied, Buffers, SocketSwitches, TcpApplied, TcpInfo, TcpReadings, lacking};

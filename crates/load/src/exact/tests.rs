@@ -18,7 +18,7 @@ fn spec(traffic: Traffic) -> Spec {
 fn ran(traffic: Traffic) -> Account {
     let spec = spec(traffic);
     let receiver = ReceivingEnd::open(&spec).unwrap();
-    run(&spec, Some(receiver), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
+    run(&spec, Some(receiver), None, &mut || {}, &mut || Err(SoftirqError("nobody counts".to_owned())))
         .unwrap_or_else(|error| panic!("{error}: {:?}", spec.traffic))
 }
 
@@ -98,7 +98,9 @@ fn packets_without_a_receiver_are_counted() {
         let spec = spec(traffic);
         let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let nobody = Some(sink.local_addr().unwrap());
-        let account = run(&spec, None, nobody, &mut || {}, &mut || Err("nobody counts".to_owned())).unwrap();
+        let account =
+            run(&spec, None, nobody, &mut || {}, &mut || Err(SoftirqError("nobody counts".to_owned())))
+                .unwrap();
         let calls = if sender == Sender::Send { 1.0 } else { 1.0 / 64.0 };
         assert!(account.whole.median > 0.0 && account.calls == calls, "{sender}: {account:?}");
     }
