@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::error::Refusal;
+
 /// The longest accepted line, in bytes: the largest valid messages, all sockets' addresses of a run
 /// with the most flows, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
@@ -243,12 +245,13 @@ impl Deadline {
     }
 
     /// Called only where no work is half done.
-    pub(crate) fn allows(self, needed: Instant) -> Result<(), String> {
+    pub(crate) fn allows(self, needed: Instant) -> Result<(), Refusal> {
         if needed <= self.at {
             return Ok(());
         }
         let seconds = self.within.as_secs_f64();
-        Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy"))
+        Err(format!("the request is given up: its time of {seconds} s is too short, or this host too busy")
+            .into())
     }
 }
 

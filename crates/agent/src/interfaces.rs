@@ -214,12 +214,12 @@ impl Interfaces {
     pub(crate) fn switchable(
         &self,
         name: &str,
-    ) -> Result<impl Fn(&str) -> Result<(), String> + use<>, Refusal> {
+    ) -> Result<impl Fn(&str) -> Result<(), Refusal> + use<>, Refusal> {
         let journalled = self.journalled(name)?;
         Ok(move |feature: &str| {
             let Some(interface) = &journalled else { return Ok(()) };
             let target = Target::Feature { interface: interface.clone(), feature: feature.to_owned() };
-            target.check().map_err(|why| format!("cannot switch {target}: {why}"))
+            target.check().map_err(|why| format!("cannot switch {target}: {why}").into())
         })
     }
 

@@ -6,12 +6,14 @@ mod system;
 
 use std::fmt::Display;
 use std::fs;
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 
 use self::system::say;
+use crate::error::ServeError;
 use crate::frame::decode;
 
 pub use self::system::port_name;
@@ -38,10 +40,10 @@ pub fn run(version: &'static str) -> ! {
     system::power_off()
 }
 
-fn serve_all(version: &'static str) -> Result<(), String> {
+fn serve_all(version: &'static str) -> Result<(), InitError> {
     system::mount_all()?;
     let settings = fs::read(format!("/{SETTINGS}")).map_err(|error| in_step(SETTINGS, error))?;
-    let settings: Settings = decode(&settings).map_err(|error| format!("{SETTINGS}: {error}"))?;
+    let settings: Settings = decode(&settings).map_err(|error| in_step(SETTINGS, io::Error::other(error)))?;
     if !settings.seed.is_empty() {
         system::seed(&settings.seed)?;
         system::keep_slabs();
@@ -66,8 +68,23 @@ fn serve_all(version: &'static str) -> Result<(), String> {
     Ok(())
 }
 
-fn in_step(step: impl Display, source: std::io::Error) -> String {
-    format!("{step}: {source}")
+/// Why a guest cannot serve, or one of its agents.
+#[derive(Debug, thiserror::Error)]
+enum InitError {
+    #[error("{step}: {source}")]
+    Step { step: String, source: io::Error },
+    #[error(
+        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor as modules; give the directory of its whole package, which has boot/ and lib/modules/, or the kernel that `netassay kernel fetch linux-image-cloud-amd64` brings"
+    )]
+    NoPort { name: String, seconds: u64 },
+    #[error(transparent)]
+    Port(#[from] io::Error),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+}
+
+fn in_step(step: impl Display, source: io::Error) -> InitError {
+    InitError::Step { step: step.to_string(), source }
 }
 
 /// The path of [`Settings`] in the initramfs.

@@ -14,7 +14,7 @@ use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::termios::tcdrain;
 use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
-use super::in_step;
+use super::{InitError, in_step};
 use crate::serve::serve;
 
 pub(super) fn say(line: &str) {
@@ -26,23 +26,25 @@ pub(super) fn say(line: &str) {
     }
 }
 
-pub(super) fn mount_all() -> Result<(), String> {
+pub(super) fn mount_all() -> Result<(), InitError> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         match mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>) {
             // CONFIG_DEVTMPFS_MOUNT has mounted it.
             Ok(()) | Err(Errno::EBUSY) => {}
-            Err(errno) => return Err(format!("mount {kind} on {place}: {errno}")),
+            Err(errno) => {
+                return Err(in_step(format_args!("mount {kind} on {place}"), io::Error::other(errno)));
+            }
         }
     }
     Ok(())
 }
 
-pub(super) fn seed(bytes: &[u8]) -> Result<(), String> {
+pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(|error| in_step(step, error))?;
     // Credited as entropy, the bytes make random numbers the same at each boot.
     // struct rand_pool_info (include/uapi/linux/random.h): bits of entropy, bytes, the bytes.
-    let size = i32::try_from(bytes.len()).map_err(|error| format!("{step}: {error}"))?;
+    let size = i32::try_from(bytes.len()).map_err(|error| in_step(step, io::Error::other(error)))?;
     let pool = [&size.saturating_mul(8).to_ne_bytes()[..], &size.to_ne_bytes(), bytes].concat();
     // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
     // through the call.
@@ -79,7 +81,7 @@ const KEPT: &str = "1000";
 // `_IOW('R', 0x03, int [2])`.
 const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
-pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, String> {
+pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, InitError> {
     let failed = |error| in_step(format_args!("read {}", directory.display()), error);
     let entries = fs::read_dir(directory).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let mut paths: Vec<_> = entries.map_err(failed)?.iter().map(fs::DirEntry::path).collect();
@@ -145,7 +147,7 @@ pub fn port_name(index: usize) -> String {
     format!("netassay.{index}")
 }
 
-pub(super) fn open(name: &str) -> Result<OwnedFd, String> {
+pub(super) fn open(name: &str) -> Result<OwnedFd, InitError> {
     for _ in 0..STEPS {
         if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
             let path = Path::new("/dev").join(device);
@@ -156,12 +158,7 @@ pub(super) fn open(name: &str) -> Result<OwnedFd, String> {
         }
         std::thread::sleep(STEP);
     }
-    Err(format!(
-        "port {name} did not appear within {} s: this kernel has no virtio_console or no virtio_pci, neither built in nor as \
-         modules; give the directory of its whole package, which has boot/ and lib/modules/, or the kernel that `netassay kernel \
-         fetch linux-image-cloud-amd64` brings",
-        (STEP * STEPS).as_secs()
-    ))
+    Err(InitError::NoPort { name: name.to_owned(), seconds: (STEP * STEPS).as_secs() })
 }
 
 fn device(class: &Path, name: &str) -> Option<String> {
@@ -171,7 +168,7 @@ fn device(class: &Path, name: &str) -> Option<String> {
     })
 }
 
-pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), String> {
+pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) -> Result<(), InitError> {
     // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
     let forked = unsafe { nix::unistd::fork() };
     if let ForkResult::Parent { .. } = forked.map_err(|errno| in_step("start a process", errno.into()))? {
@@ -182,11 +179,11 @@ pub(super) fn start_agent(index: usize, port: OwnedFd, version: &'static str) ->
     std::process::exit(1)
 }
 
-fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
-    await_connection(&port).map_err(|error| error.to_string())?;
-    dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(|error| error.to_string())?;
+fn live(port: OwnedFd, version: &'static str) -> Result<(), InitError> {
+    await_connection(&port)?;
+    dup2_stdin(&port).and_then(|()| dup2_stdout(&port)).map_err(io::Error::other)?;
     drop(port);
-    serve(version).map_err(|error| error.to_string())
+    Ok(serve(version)?)
 }
 
 #[cfg(test)]
