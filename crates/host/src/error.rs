@@ -20,6 +20,8 @@ pub enum Error {
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface { action: String, name: String },
+    #[error(transparent)]
+    Name(#[from] words::names::NameError),
     #[error("{0}")]
     Gone(String),
     #[error("cannot {action} the undo journal {}: {errno}", path.display())]

@@ -57,6 +57,10 @@ fn run(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
+fn text_of(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
 fn edge(transmitter: &Endpoint, receiver: &Endpoint, phase: Phase) -> (Sample, Sample) {
     transmitter.set_phase(phase);
     receiver.set_phase(phase);
@@ -87,9 +91,9 @@ impl Plan {
                 "--checksum" => receiver.traffic.checksum = value != "off",
                 "--seconds" => window = value.parse().map_err(|_| bad())?,
                 "--ramp" => ramp = value.parse().map_err(|_| bad())?,
-                "--sender" => receiver.traffic.sender = value.parse()?,
-                "--reader" => receiver.traffic.reader = value.parse()?,
-                "--direction" => receiver.traffic.direction = value.parse()?,
+                "--sender" => receiver.traffic.sender = value.parse().map_err(text_of)?,
+                "--reader" => receiver.traffic.reader = value.parse().map_err(text_of)?,
+                "--direction" => receiver.traffic.direction = value.parse().map_err(text_of)?,
                 "--in-flight" => receiver.traffic.in_flight = value.parse().map_err(|_| bad())?,
                 "--rate" => receiver.traffic.rate = Some(value.parse().map_err(|_| bad())?),
                 "--pacing" => receiver.traffic.pacing = Some(Pacing::parse(&value).map_err(|_| bad())?),

@@ -60,7 +60,7 @@ pub use traffic::{
 pub use tuning::{Placement, Settled, Tuning, TuningKey};
 pub use turn::{MOST_IN_TURNS, MOST_TURNS, Turn};
 pub use value::{Field, Mistake, PlainValue, Shape, Value};
-pub use word::{Vocabulary, Word};
+pub use word::{UnknownWord, Vocabulary, Word};
 
 /// The word for the default.
 pub const DEFAULT: &str = "default";

@@ -12,7 +12,20 @@ const LONGEST_INTERFACE: usize = 127;
 
 const LONGEST: usize = 256;
 
-type Checked = Result<(), String>;
+/// Why a text cannot be a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum NameError {
+    #[error("`{name}` cannot be the name of {what}")]
+    Impossible { name: String, what: &'static str },
+    /// The end of a sentence.
+    #[error(
+        "it is not on the list of sysctls that a study may change (docs/studies.md): writing it may change more than its own value"
+    )]
+    UnlistedSysctl,
+}
+
+type Checked = Result<(), NameError>;
 
 /// Whether an interface can have this name or alternative name: the kernel's rule
 /// (`dev_valid_name`), and it is neither an option of a program nor a command of a terminal.
@@ -45,12 +58,12 @@ fn is_made_of(name: &str, marks: &str) -> bool {
     name.len() <= LONGEST && name.chars().all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
 }
 
-fn check(name: &str, is_name: bool, what: &str) -> Checked {
+fn check(name: &str, is_name: bool, what: &'static str) -> Checked {
     // With a leading hyphen it would be an option of a program.
     if is_name && !name.is_empty() && !name.starts_with('-') {
         return Ok(());
     }
-    Err(format!("`{}` cannot be the name of {what}", quoted(name)))
+    Err(NameError::Impossible { name: quoted(name), what })
 }
 
 /// Names of interfaces, for `#[serde(deserialize_with)]`.
@@ -92,7 +105,7 @@ pub trait Names {
     ///
     /// # Errors
     /// The first one's.
-    fn check_each(&self, check: fn(&str) -> Result<(), String>) -> Result<(), String>;
+    fn check_each(&self, check: fn(&str) -> Result<(), NameError>) -> Result<(), NameError>;
 }
 
 impl Names for String {
@@ -144,7 +157,7 @@ mod tests {
             }
             let common = ["", "-rf", "x; touch /tmp/owned", "x touch", "x\ny", "x\u{1b}[2J"];
             for name in others.iter().chain(&common) {
-                assert!(check(name).unwrap_err().contains("cannot be the name of"), "{name:?}");
+                assert!(matches!(check(name), Err(NameError::Impossible { .. })), "{name:?}");
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::names::NameError;
+
 /// The sysctls that a study may change, each with the word for one that acts at once.
 fn table() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let lines = include_str!("sysctls.txt").lines().filter(|line| !line.starts_with('#'));
@@ -63,13 +65,9 @@ pub fn format_sysctls(all: &BTreeMap<String, String>) -> String {
 /// undone.
 ///
 /// # Errors
-/// Why not, as the end of a sentence.
-pub fn check_sysctl(name: &str) -> Result<(), String> {
-    if sysctls().any(|changeable| changeable == name) {
-        return Ok(());
-    }
-    Err("it is not on the list of sysctls that a study may change (docs/studies.md): writing it may change more than its own value"
-        .to_owned())
+/// [`NameError::UnlistedSysctl`].
+pub fn check_sysctl(name: &str) -> Result<(), NameError> {
+    sysctls().any(|changeable| changeable == name).then_some(()).ok_or(NameError::UnlistedSysctl)
 }
 
 #[cfg(test)]
@@ -137,7 +135,7 @@ mod changeable_sysctl_tests {
             "kernel.core_pattern",
             "net.ipv4.tcp_rmem_",
         ] {
-            assert!(check_sysctl(name).unwrap_err().contains("not on the list of sysctls"), "{name}");
+            assert_eq!(check_sysctl(name), Err(NameError::UnlistedSysctl), "{name}");
         }
         assert_eq!(check_sysctl("net.core.rmem_max"), Ok(()));
     }

@@ -14,11 +14,20 @@ pub trait Word: Copy + PartialEq + 'static {
     }
 
     /// Why a text is not one of the words.
-    fn unknown(word: &str) -> String {
-        let known: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
-        let what = Self::VOCABULARY.what;
-        format!("`{}` is not {what}: use one of {}", crate::suggest::quoted(word), known.join(", "))
+    fn unknown(word: &str) -> UnknownWord {
+        let Vocabulary { what, .. } = Self::VOCABULARY;
+        let known = Self::VOCABULARY.spellings().join(", ");
+        UnknownWord { word: crate::suggest::quoted(word), what, known }
     }
+}
+
+/// A text that is none of the words of a vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{word}` is not {what}: use one of {known}")]
+pub struct UnknownWord {
+    word: String,
+    what: &'static str,
+    known: String,
 }
 
 /// The words of a vocabulary with their meanings: the lines of their documentation.
@@ -99,9 +108,9 @@ macro_rules! vocabulary {
         }
 
         impl std::str::FromStr for $type {
-            type Err = String;
+            type Err = $crate::UnknownWord;
 
-            fn from_str(text: &str) -> Result<Self, String> {
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
                 <Self as $crate::Word>::from_word(text).ok_or_else(|| <Self as $crate::Word>::unknown(text))
             }
         }
@@ -132,10 +141,10 @@ mod tests {
     use std::fmt::{Debug, Display};
     use std::str::FromStr;
 
-    use crate::{Direction, Family, Kind, Label, Reader, Scenario, Sender, Side, Word};
+    use crate::{Direction, Family, Kind, Label, Reader, Scenario, Sender, Side, UnknownWord, Word};
 
     /// Each value is displayed, parsed and serialised as its word.
-    fn agrees<W: Word + Display + Debug + FromStr<Err = String> + serde::Serialize>() {
+    fn agrees<W: Word + Display + Debug + FromStr<Err = UnknownWord> + serde::Serialize>() {
         for (word, value) in W::WORDS {
             assert_eq!(value.to_string(), *word);
             assert_eq!(word.parse(), Ok(*value));
@@ -154,7 +163,7 @@ mod tests {
         agrees::<Label>();
         agrees::<Side>();
         assert_eq!(
-            "sideways".parse::<Direction>().unwrap_err(),
+            "sideways".parse::<Direction>().unwrap_err().to_string(),
             "`sideways` is not a direction: use one of forward, reverse, both"
         );
     }

@@ -133,8 +133,8 @@ fn by_interface<T>(
     let mut map = BTreeMap::new();
     let table = entry.and_then(|entry| TomlTable::from_entry(name, &entry, problems));
     for entry in table.map(TomlTable::rest).unwrap_or_default() {
-        if let Err(message) = check_interface(entry.key) {
-            problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
+        if let Err(error) = check_interface(entry.key) {
+            problems.report(entry.key_span.clone(), error.to_string(), format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
             map.insert(entry.key.to_owned(), value);
         }

@@ -144,7 +144,7 @@ impl FromStr for HostSpec {
             return Err(wrong(format!("{text:?} names no host")));
         }
         if let Some(interface) = interface {
-            check_interface(interface).map_err(wrong)?;
+            check_interface(interface).map_err(|error| wrong(error.to_string()))?;
         }
         Ok(Self {
             launcher: (!is_here).then_some(Launcher::Ssh { destination, config: None }),
