@@ -230,7 +230,7 @@ impl AgentSession {
         if self.turn.is_none() {
             match host::take_lock_of_root(session) {
                 Ok(turn) => self.turn = turn,
-                Err(holder) => return Ok(Answer::Turn(Some(holder))),
+                Err(holder) => return Ok(Answer::Turn(Some(holder.0))),
             }
         }
         Ok(Answer::Turn(None))

@@ -30,6 +30,11 @@ pub enum Error {
     Failed { what: String, errno: Option<i32> },
 }
 
+/// The process that holds a lock, and its user.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct LockHolder(pub String);
+
 impl From<String> for Error {
     fn from(what: String) -> Self {
         Self::Failed { what, errno: None }

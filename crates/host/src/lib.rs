@@ -34,7 +34,7 @@ pub use environment::{
     CpuEnvironment, Firewall, Hardware, HostEnvironment, IdleState, InterfaceEnvironment, KernelEnvironment,
     LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
-pub use error::Error;
+pub use error::{Error, LockHolder};
 pub use kernel::bpf;
 #[doc(hidden)]
 pub use kernel::counted::wrapping_since;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::stat::{major, minor};
 use nix::unistd::geteuid;
 
-use crate::error::Error;
+use crate::error::{Error, LockHolder};
 use crate::journal;
 use crate::journal::directory::{in_user_namespace, lock, make, process};
 
@@ -20,7 +20,7 @@ const OF_ROOT: &str = "/run/netassay";
 ///
 /// # Errors
 /// If no directory can hold the file.
-pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
+pub fn take_measuring_lock() -> Result<Result<File, LockHolder>, Error> {
     let name = network_file()?;
     let mut refused = None;
     let is_root = geteuid().is_root() && !in_user_namespace();
@@ -51,7 +51,7 @@ pub fn take_measuring_lock() -> Result<Result<File, String>, Error> {
 ///
 /// # Errors
 /// The session that has the right.
-pub fn take_lock_of_root(session: &str) -> Result<Option<File>, String> {
+pub fn take_lock_of_root(session: &str) -> Result<Option<File>, LockHolder> {
     let Ok(name) = network_file() else { return Ok(None) };
     let signature = format!(", session {session}");
     if geteuid().is_root() && !in_user_namespace() {
@@ -61,14 +61,14 @@ pub fn take_lock_of_root(session: &str) -> Result<Option<File>, String> {
                 let _ = file.write_all(signature.as_bytes());
                 Ok(Some(file))
             }
-            Ok(Err(holder)) if !holder.ends_with(&signature) => Err(holder),
+            Ok(Err(holder)) if !holder.0.ends_with(&signature) => Err(holder),
             Ok(Err(_)) | Err(_) => Ok(None),
         };
     }
     holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)).map_or(Ok(None), Err)
 }
 
-fn take_in(directory: &Path, name: &str) -> Result<Result<File, String>, Error> {
+fn take_in(directory: &Path, name: &str) -> Result<Result<File, LockHolder>, Error> {
     // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
     make(directory, 0o711)?;
     lock(&directory.join(name))
@@ -95,7 +95,7 @@ fn network_file() -> Result<String, Error> {
 }
 
 /// The process that holds root's lock.
-fn holder_seen_from_outside(path: &Path) -> Option<String> {
+fn holder_seen_from_outside(path: &Path) -> Option<LockHolder> {
     // This user cannot open the file, but can see it, and the kernel lists all processes' locks.
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
@@ -106,7 +106,7 @@ fn holder_seen_from_outside(path: &Path) -> Option<String> {
         let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
         (kind == "FLOCK" && locked == id).then(|| process.parse().ok()).flatten()
     })?;
-    Some(format!("{}, user root", self::process(process)))
+    Some(LockHolder(format!("{}, user root", self::process(process))))
 }
 
 #[cfg(test)]

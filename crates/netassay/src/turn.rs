@@ -61,7 +61,7 @@ fn take(flags: &TurnFlags, interrupt: &Interrupt) -> Result<(Option<File>, Optio
     loop {
         let holder = match host::take_measuring_lock() {
             Ok(Ok(turn)) => return Ok((Some(turn), None)),
-            Ok(Err(holder)) => holder,
+            Ok(Err(holder)) => holder.0,
             Err(error) if flags.beside => error.to_string(),
             Err(error) => return Err(error.into()),
         };

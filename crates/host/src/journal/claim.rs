@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::directory::lock;
-use crate::error::Error;
+use crate::error::{Error, LockHolder};
 
 // Root's journals have one place in all network namespaces, so there is one right for the machine.
 // Both ends of a session may have that place: each locks a file named by session and network
@@ -42,7 +42,7 @@ pub(super) fn session_end(session: u64, network: &str) -> String {
 const EXIT: Duration = Duration::from_secs(1);
 
 impl Claim {
-    pub(super) fn await_free(directory: &Path, end: &str) -> Result<Result<Self, String>, Error> {
+    pub(super) fn await_free(directory: &Path, end: &str) -> Result<Result<Self, LockHolder>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
@@ -54,7 +54,7 @@ impl Claim {
     }
 
     /// Takes the right for a session's end, or for all; or names the process that has it.
-    pub(super) fn take(directory: &Path, end: Option<&str>) -> Result<Result<Self, String>, Error> {
+    pub(super) fn take(directory: &Path, end: Option<&str>) -> Result<Result<Self, LockHolder>, Error> {
         let look = match lock(&directory.join("lock"))? {
             Ok(look) => look,
             Err(holder) => return Ok(Err(holder)),

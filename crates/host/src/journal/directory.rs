@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use nix::unistd::{getegid, geteuid};
 
-use crate::error::Error;
+use crate::error::{Error, LockHolder};
 use crate::privileges::Privileges;
 
 // The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
@@ -143,7 +143,7 @@ pub(super) fn try_lock(file: &File, path: &Path) -> Result<bool, Error> {
 }
 
 /// Locks a file, made if it is missing; or names the process that has it.
-pub(crate) fn lock(path: &Path) -> Result<Result<File, String>, Error> {
+pub(crate) fn lock(path: &Path) -> Result<Result<File, LockHolder>, Error> {
     let mut file = open_ours(path, true)?;
     if !try_lock(&file, path)? {
         // A refused lock does not tell whose it is, so each holder signs the file.
@@ -166,11 +166,11 @@ fn sign(file: &mut File) -> io::Result<()> {
     }
 }
 
-fn holder(mut file: &File) -> String {
+fn holder(mut file: &File) -> LockHolder {
     let mut bytes = Vec::new();
     let _ = Read::by_ref(&mut file).take(LONGEST_NAME).read_to_end(&mut bytes);
     let name = words::shortened_reason(&String::from_utf8_lossy(&bytes));
-    if name.is_empty() { "its process is unknown".to_owned() } else { name }
+    LockHolder(if name.is_empty() { "its process is unknown".to_owned() } else { name })
 }
 
 pub(crate) fn process(pid: u32) -> String {
