@@ -6,7 +6,7 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{Account, ReceivingEnd, SoftirqTime, await_beat, connections, run};
+use load::exact::{Account, ReceivingEnd, SoftirqError, SoftirqTime, await_beat, connections, run};
 
 use crate::error::{Refusal, Reply};
 use crate::message::{Answer, ExactReceiver};
@@ -71,11 +71,10 @@ impl OtherEnd {
     }
 }
 
-fn count_softirqs() -> Result<SoftirqTime, String> {
-    let softirqs = host::Softirqs::count().map_err(|error| error.to_string())?;
-    Ok(Box::new(move || {
-        softirqs.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
-    }))
+fn count_softirqs() -> Result<SoftirqTime, SoftirqError> {
+    let softirqs = host::Softirqs::count().map_err(|error| SoftirqError(error.to_string()))?;
+    let unread = |error| SoftirqError(format!("soft interrupts cannot be read: {error}"));
+    Ok(Box::new(move || softirqs.inside_ns().map_err(unread)))
 }
 
 static SPREAD: AtomicBool = AtomicBool::new(false);

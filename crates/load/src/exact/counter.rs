@@ -22,11 +22,16 @@ const BATCH_NS: u64 = 500_000;
 const READINGS: usize = 1001;
 
 /// The time in soft interrupts of the work's CPU so far, in ns of the clock, with half of the cost
-/// of the count, which is the same at their begin and end; or why it is unknown, in words.
-pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, String>>;
+/// of the count, which is the same at their begin and end.
+pub type SoftirqTime = Box<dyn FnMut() -> Result<u64, SoftirqError>>;
 
-/// Starts to count soft interrupts, which costs time from then on; or why it cannot, in words.
-pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, String>;
+/// Starts to count soft interrupts, which costs time from then on.
+pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<SoftirqTime, SoftirqError>;
+
+/// Why soft interrupts cannot be counted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SoftirqError(pub String);
 
 // Odd, so that the median is one of them.
 pub(super) fn batches_of(connections: u32) -> u32 {
@@ -101,7 +106,7 @@ pub(super) fn count(
         clock_ns,
         whole,
         kernel,
-        softirq_absent: softirq.as_ref().err().cloned(),
+        softirq_absent: softirq.as_ref().err().map(ToString::to_string),
         softirq: softirq.ok(),
         // On a busy CPU a datagram may arrive late, and a reader tries again.
         calls: calls.median,

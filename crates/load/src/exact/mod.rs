@@ -17,7 +17,7 @@ pub(crate) mod memory;
 mod stream;
 mod work;
 
-pub use counter::{Account, BatchSpread, CountSoftirqs, SoftirqTime};
+pub use counter::{Account, BatchSpread, CountSoftirqs, SoftirqError, SoftirqTime};
 pub use ends::ReceivingEnd;
 pub use work::{Borrower, Describe, LentWork, Worker};
 

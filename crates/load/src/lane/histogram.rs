@@ -70,23 +70,36 @@ impl LatencyHistogram {
     }
 }
 
-impl TryFrom<Vec<(u64, u64)>> for LatencyHistogram {
-    type Error = String;
+/// Why buckets are no histogram, with the lower edge of one in ns.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum HistogramError {
+    #[error("no bucket of a latency histogram begins at {0} ns")]
+    NoEdge(u64),
+    #[error("the bucket at {0} ns is not above the one before it")]
+    NotAbove(u64),
+    #[error("the bucket at {0} ns is empty")]
+    Empty(u64),
+    #[error("the counts of a latency histogram add up to more than 2^64 - 1")]
+    TooMany,
+}
 
-    fn try_from(buckets: Vec<(u64, u64)>) -> Result<Self, String> {
+impl TryFrom<Vec<(u64, u64)>> for LatencyHistogram {
+    type Error = HistogramError;
+
+    fn try_from(buckets: Vec<(u64, u64)>) -> Result<Self, HistogramError> {
         let (mut last, mut sum) = (None, 0_u64);
         for (low, count) in &buckets {
             if EDGES[..EDGES.len() - 1].binary_search(low).is_err() {
-                return Err(format!("no bucket of a latency histogram begins at {low} ns"));
+                return Err(HistogramError::NoEdge(*low));
             }
             if last.is_some_and(|last| last >= low) {
-                return Err(format!("the bucket at {low} ns is not above the one before it"));
+                return Err(HistogramError::NotAbove(*low));
             }
             if *count == 0 {
-                return Err(format!("the bucket at {low} ns is empty"));
+                return Err(HistogramError::Empty(*low));
             }
-            let more = sum.checked_add(*count);
-            sum = more.ok_or("the counts of a latency histogram add up to more than 2^64 - 1")?;
+            sum = sum.checked_add(*count).ok_or(HistogramError::TooMany)?;
             last = Some(low);
         }
         Ok(Self(buckets))

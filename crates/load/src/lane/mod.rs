@@ -26,7 +26,7 @@ pub use self::control::Phase;
 pub(crate) use self::control::{ABORT, Control, Modes, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub(crate) use self::counts::Tally;
 pub use self::counts::{Counts, Sample};
-pub use self::histogram::LatencyHistogram;
+pub use self::histogram::{HistogramError, LatencyHistogram};
 pub use self::latency::Latency;
 pub(crate) use self::latency::Recorder;
 
