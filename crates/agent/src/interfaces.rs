@@ -219,7 +219,7 @@ impl Interfaces {
         Ok(move |feature: &str| {
             let Some(interface) = &journalled else { return Ok(()) };
             let target = Target::Feature { interface: interface.clone(), feature: feature.to_owned() };
-            target.check().map_err(|why| format!("cannot switch {target}: {why}").into())
+            target.check().map_err(|why| Refusal::passing(format_args!("cannot switch {target}: {why}")))
         })
     }
 
