@@ -36,4 +36,4 @@ pub use records::{
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::{Store, now_unix_ms};
-pub use tags::Tag;
+pub use tags::{Tag, TagError};

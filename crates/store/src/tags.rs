@@ -16,20 +16,23 @@ const LONGEST_TAG: usize = 64; // bytes
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag(String);
 
-impl FromStr for Tag {
-    type Err = String;
+/// Why a word is no tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a tag has 1 to {LONGEST_TAG} letters, digits, '.', '_' and '-', does not begin with '-', and is not a number"
+)]
+pub struct TagError;
 
-    fn from_str(word: &str) -> Result<Tag, String> {
+impl FromStr for Tag {
+    type Err = TagError;
+
+    fn from_str(word: &str) -> Result<Tag, TagError> {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
         let is_tag = (1..=LONGEST_TAG).contains(&word.len())
             && word.chars().all(allowed)
             && !word.starts_with('-')
             && !is_number(word);
-        is_tag.then(|| Tag(word.to_owned())).ok_or_else(|| {
-            format!(
-                "a tag has 1 to {LONGEST_TAG} letters, digits, '.', '_' and '-', does not begin with '-', and is not a number"
-            )
-        })
+        is_tag.then(|| Tag(word.to_owned())).ok_or(TagError)
     }
 }
 
