@@ -23,7 +23,7 @@ mod read;
 mod schema;
 mod write;
 
-pub use edit::assignment::Assignment;
+pub use edit::assignment::{Assignment, AssignmentError};
 pub use model::boot_state::{BootState, Guest};
 pub use model::design::{DesignKind, Dropped, OffloadDesign, Unreachable};
 pub use model::factor::Factor;

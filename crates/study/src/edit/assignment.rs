@@ -22,19 +22,28 @@ pub struct Assignment {
     pub values: Vec<String>,
 }
 
-impl FromStr for Assignment {
-    type Err = String;
+/// Why a text is no assignment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum AssignmentError {
+    #[error("`{0}` has no key and `=`: write KEY=VALUE, such as duration=2s")]
+    NoKey(String),
+    #[error("the value of `{key}` {why}")]
+    Value { key: String, why: &'static str },
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let no_key =
-            || format!("`{}` has no key and `=`: write KEY=VALUE, such as duration=2s", quoted(text));
+impl FromStr for Assignment {
+    type Err = AssignmentError;
+
+    fn from_str(text: &str) -> Result<Self, AssignmentError> {
+        let no_key = || AssignmentError::NoKey(quoted(text));
         let (key, value) = text.split_once('=').ok_or_else(no_key)?;
         let (key, value) = (key.trim(), value.trim());
         let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if key.is_empty() || key.len() > limit::NAME || !key.chars().all(is_letter) {
             return Err(no_key());
         }
-        let no_value = |why| format!("the value of `{key}` {why}");
+        let no_value = |why| AssignmentError::Value { key: key.to_owned(), why };
         if value.len() > limit::ASSIGNMENT {
             return Err(no_value("is too long"));
         }
@@ -86,10 +95,10 @@ mod tests {
             ("name=a\nb", "the value of `name` holds control or invisible characters"),
             ("name=a\u{202e}b", "the value of `name` holds control or invisible characters"),
         ] {
-            assert_eq!(text.parse::<Assignment>().unwrap_err(), error);
+            assert_eq!(text.parse::<Assignment>().unwrap_err().to_string(), error);
         }
         let long = format!("name={}", "x".repeat(limit::ASSIGNMENT + 1));
-        assert!(long.parse::<Assignment>().unwrap_err().ends_with("is too long"));
+        assert!(long.parse::<Assignment>().unwrap_err().to_string().ends_with("is too long"));
     }
 
     trait MapText {

@@ -52,7 +52,7 @@ fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Fail
     let (mut names, mut keys) = (Vec::new(), Vec::new());
     for word in words {
         if word.contains('=') {
-            keys.push(word.parse::<Assignment>().map_err(Failure::Usage)?);
+            keys.push(word.parse::<Assignment>().map_err(|error| Failure::Usage(error.to_string()))?);
         } else {
             names.push(word.as_str());
         }
