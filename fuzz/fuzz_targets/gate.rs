@@ -33,6 +33,6 @@ fn bound(text: &str) {
             assert!(bound.number().is_finite());
             assert!(bound.is_of_same(&bound));
         }
-        Err(why) => assert!(!why.is_empty()),
+        Err(why) => assert!(!why.to_string().is_empty()),
     }
 }

@@ -96,7 +96,7 @@ impl WrittenEntry {
         let metric = resolve_metric(self.metric.get_ref());
         let metric = metric.map_err(|unknown| (self.metric.span(), unknown.to_string()))?;
         let bound = Bound::of_metric(metric, self.bound.get_ref());
-        let bound = bound.map_err(|why| (self.bound.span(), why))?;
+        let bound = bound.map_err(|error| (self.bound.span(), error.to_string()))?;
         let filled = |text: &Spanned<String>, what: &str| match text.get_ref().trim() {
             "" => Err((text.span(), format!("the {what} is empty: say {what} in a few words"))),
             text => Ok(text.to_owned()),

@@ -10,6 +10,6 @@ mod decision;
 mod judge;
 
 pub use acknowledged::{Acknowledgement, MOST_BYTES, acknowledgements, day_of_instant};
-pub use bound::{Bound, BoundUnit};
+pub use bound::{Bound, BoundError, BoundUnit};
 pub use check::{GateCheck, GateOutcome, InconclusiveReason, SettlingBoots};
 pub use decision::{GateDecision, GateError, GateRequest, check_request};

@@ -5,6 +5,8 @@ mod written;
 use stats::Comparison;
 use study::metric::Metric;
 
+pub use written::BoundError;
+
 /// A unit in which a bound may be written: its word, and how many of the metric's own unit it is.
 pub type BoundUnit = (&'static str, f64);
 

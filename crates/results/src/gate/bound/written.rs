@@ -52,41 +52,33 @@ impl Bound {
     /// Reads the part of a bound after the metric's name: `< -2%`.
     ///
     /// # Errors
-    /// The reason why it is no bound, and the remedy.
-    pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, String> {
+    /// [`BoundError`].
+    pub(crate) fn of_metric(metric: Metric, rest: &str) -> Result<Self, BoundError> {
         // A file of acknowledgements has this part of a bound alone.
         if rest.len() > LONGEST {
-            return Err(too_long());
+            return Err(BoundError::TooLong);
         }
         let rest = rest.trim();
-        let Some(limit) = rest.strip_prefix(['<', '>']) else { return Err(no_sign(rest)) };
+        let no_sign = || BoundError::NoSign(rest.to_owned());
+        let limit = rest.strip_prefix(['<', '>']).ok_or_else(no_sign)?;
         if limit.contains(['<', '>', '=']) {
-            return Err(format!("{rest:?} has another comparison than < or >: {EXAMPLE}"));
+            return Err(BoundError::OtherSign(rest.to_owned()));
         }
         let limit = limit.trim();
         let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
         let (number, unit) =
             limit.split_at(limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len()));
-        let Ok(value) = number.parse::<f64>() else {
-            return Err(format!(
-                "{limit:?} is no limit: write a number with its unit, such as -2% of the baseline"
-            ));
-        };
+        let value: f64 = number.parse().map_err(|_| BoundError::NoNumber(limit.to_owned()))?;
         // No text of this length is beyond the largest number. -0 is written as 0.
         let value = value + 0.0;
         let unit = match unit.trim() {
-            "%" if value <= -100.0 => {
-                return Err(format!(
-                    "no metric can fall by {}% or more of its baseline: write a limit above -100%",
-                    -value
-                ));
-            }
+            "%" if value <= -100.0 => return Err(BoundError::TooFar(-value)),
             "%" => None,
             unit => {
                 let known = units_of(metric).iter().find(|(word, _)| *word == unit).copied();
                 let unknown = || {
-                    let (key, absolute) = (metric.key, absolute(metric));
-                    format!("{key} has no unit {unit:?}: write {number}% of the baseline, or {absolute}")
+                    let (unit, number) = (unit.to_owned(), number.to_owned());
+                    BoundError::NoUnit { key: metric.key, unit, number, absolute: absolute(metric) }
                 };
                 Some(known.ok_or_else(unknown)?)
             }
@@ -94,32 +86,46 @@ impl Bound {
         let bound = Self { metric, fails_above: rest.starts_with('>'), value, unit };
         if bound.is_broken_by((0.0, 0.0)) {
             let other = Bound { value: -value, ..bound }.limit("");
-            return Err(format!(
-                "{bound} fails a study that does not differ from its baseline: write {other}, which allows as much"
-            ));
+            return Err(BoundError::FailsEqual { bound: bound.to_string(), other });
         }
         Ok(bound)
     }
 }
 
-fn too_long() -> String {
-    format!("a bound has at most {LONGEST} bytes, such as throughput < -2%")
-}
-
-fn no_sign(text: &str) -> String {
-    format!("{text:?} has no < or >: {EXAMPLE}")
+/// Why a text is no bound, and the remedy.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum BoundError {
+    #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
+    TooLong,
+    #[error("{0:?} has no < or >: {EXAMPLE}")]
+    NoSign(String),
+    #[error("{0:?} has another comparison than < or >: {EXAMPLE}")]
+    OtherSign(String),
+    #[error("{0:?} is no limit: write a number with its unit, such as -2% of the baseline")]
+    NoNumber(String),
+    #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
+    TooFar(f64),
+    #[error("{key} has no unit {unit:?}: write {number}% of the baseline, or {absolute}")]
+    NoUnit { key: &'static str, unit: String, number: String, absolute: String },
+    #[error(
+        "{bound} fails a study that does not differ from its baseline: write {other}, which allows as much"
+    )]
+    FailsEqual { bound: String, other: String },
+    #[error("{0}")]
+    Metric(String),
 }
 
 impl FromStr for Bound {
-    // The reason why a text is no bound, and the remedy.
-    type Err = String;
+    type Err = BoundError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, BoundError> {
         if text.len() > LONGEST {
-            return Err(too_long());
+            return Err(BoundError::TooLong);
         }
-        let Some(sign) = text.find(['<', '>']) else { return Err(no_sign(text)) };
-        let metric = resolve_metric(text[..sign].trim()).map_err(|unknown| unknown.to_string())?;
+        let sign = text.find(['<', '>']).ok_or_else(|| BoundError::NoSign(text.to_owned()))?;
+        let metric =
+            resolve_metric(text[..sign].trim()).map_err(|unknown| BoundError::Metric(unknown.to_string()))?;
         Self::of_metric(metric, &text[sign..])
     }
 }

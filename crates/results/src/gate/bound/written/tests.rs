@@ -61,12 +61,12 @@ fn what_is_no_bound_is_refused_with_the_way_out() {
         ("loss > -1points", "write +1points"),
         ("receiver.drops > -0.5", "write +0.5"),
     ] {
-        let said = text.parse::<Bound>().unwrap_err();
+        let said = text.parse::<Bound>().unwrap_err().to_string();
         assert!(said.contains(words), "{text:?}: {said}");
     }
     let long = format!("throughput < -{}%", "9".repeat(LONGEST));
     let refused = [long.parse(), Bound::of_metric(read("throughput < 0%").metric, &long)];
-    assert_eq!(refused, [(); 2].map(|()| Err(too_long())));
+    assert_eq!(refused, [(); 2].map(|()| Err(BoundError::TooLong)));
 }
 
 #[test]
