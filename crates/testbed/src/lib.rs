@@ -33,7 +33,7 @@ pub use intended_change::IntendedChange;
 pub use pair::{Crossing, PairCheck, PairFault};
 pub use record::{CpuSplit, RunAccount};
 pub use run::RunOrder;
-pub use settings::{InterfaceSettings, SettingsAgent};
+pub use settings::{FixedFeature, InterfaceSettings, SettingsAgent};
 pub use switches::{InterfaceSwitches, Switches};
 pub use testbed::{End, Testbed};
 pub use turns::{TurnCondition, TurnsOrder};

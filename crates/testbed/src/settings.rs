@@ -174,6 +174,14 @@ impl SettingsAgent {
     }
 }
 
+/// A feature that an interface cannot switch, as the end of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the interface {interface} cannot switch it {state}")]
+pub struct FixedFeature {
+    interface: String,
+    state: &'static str,
+}
+
 /// Settings to be made on one interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -187,15 +195,15 @@ impl InterfaceSettings {
     /// Adds a feature by any name that `ethtool` takes, as far as the interface can switch it.
     ///
     /// # Errors
-    /// Why none of it can be switched, as the end of a sentence.
-    pub fn add(&mut self, name: &str, on: bool, now: &InterfaceEnvironment) -> Result<(), String> {
+    /// If none of it can be switched.
+    pub fn add(&mut self, name: &str, on: bool, now: &InterfaceEnvironment) -> Result<(), FixedFeature> {
         let members = feature::expand(name).unwrap_or_else(|| vec![name]);
         let there = now.features.clone().unwrap_or_default();
         let state = if on { "on" } else { "off" };
         let can = |one: &&str| there.get(*one).is_some_and(|now| now.changeable || now.active == on);
         let able: Vec<&str> = members.into_iter().filter(can).collect();
         if able.is_empty() {
-            return Err(format!("the interface {} cannot switch it {state}", now.link.name));
+            return Err(FixedFeature { interface: now.link.name.clone(), state });
         }
         let changeable = able.into_iter().filter(|one| there.get(*one).is_some_and(|now| now.changeable));
         self.features.extend(changeable.map(|one| (one.to_owned(), on)));
@@ -269,7 +277,7 @@ mod lasting_settings_tests {
     fn what_an_interface_cannot_switch_is_refused_by_name() {
         let (now, mut wanted) = (interface(), InterfaceSettings::default());
         for name in ["lro", "rx-gro"] {
-            let why = wanted.add(name, true, &now).unwrap_err();
+            let why = wanted.add(name, true, &now).unwrap_err().to_string();
             assert_eq!(why, "the interface eth1 cannot switch it on");
         }
         // A feature that is fixed as it is wanted asks for nothing.

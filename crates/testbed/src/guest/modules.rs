@@ -1,6 +1,7 @@
 //! A guest's modules in loading order, read from the module files: packages lack `modules.dep`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ impl Modules {
             let broken = |why: String| {
                 Error::Failed(format!("cannot use the kernel module {}: {why}", path.display()))
             };
-            let contents = unpack(&contents).map_err(broken)?.unwrap_or(contents);
+            let unpacked = unpack(&contents).map_err(|error| broken(error.to_string()))?;
+            let contents = unpacked.unwrap_or(contents);
             let needs =
                 dependencies(&contents).ok_or_else(|| broken("it is not a kernel module".to_owned()))?;
             files.insert(name.to_owned(), contents);
@@ -128,8 +130,22 @@ const MOST: u64 = 128 << 20;
 
 const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
+/// Why a module cannot be unpacked.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{format}: {why}")]
+pub(crate) struct UnpackError {
+    format: &'static str,
+    why: String,
+}
+
+impl UnpackError {
+    fn new(format: &'static str, why: impl Display) -> Self {
+        Self { format, why: why.to_string() }
+    }
+}
+
 /// `None` for anything that is not packed.
-pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
+pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, UnpackError> {
     let (format, reader): (_, Box<dyn Read + '_>) = match packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             ("xz", Box::new(xz4rust::XzReader::new(Cursor::new(packed.to_vec()))))
@@ -137,14 +153,15 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
         [0x1f, 0x8b, ..] => ("gzip", Box::new(flate2::bufread::GzDecoder::new(packed))),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
-            ("zstd", Box::new(decoder.map_err(|error| format!("zstd: {error}"))?))
+            ("zstd", Box::new(decoder.map_err(|error| UnpackError::new("zstd", error))?))
         }
         _ => return Ok(None),
     };
     let mut unpacked = Vec::new();
-    reader.take(MOST + 1).read_to_end(&mut unpacked).map_err(|error| format!("{format}: {error}"))?;
+    let read = reader.take(MOST + 1).read_to_end(&mut unpacked);
+    read.map_err(|error| UnpackError::new(format, error))?;
     if unpacked.len() as u64 > MOST {
-        return Err(format!("{format}: larger than any module unpacked"));
+        return Err(UnpackError::new(format, "larger than any module unpacked"));
     }
     Ok(Some(unpacked))
 }
@@ -237,18 +254,18 @@ pub(crate) mod unpack_tests {
     #[test]
     fn what_is_damaged_cut_short_or_endless_is_refused_in_words() {
         for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd"]) {
-            let error = unpack(&packed[..packed.len() - 12]).unwrap_err();
+            let error = unpack(&packed[..packed.len() - 12]).unwrap_err().to_string();
             assert!(error.starts_with(word), "{error}");
         }
         let mut gzip = PACKED[1].to_vec();
         let checksum = gzip.len() - 8;
         gzip[checksum] ^= 1;
-        assert!(unpack(&gzip).unwrap_err().contains("checksum"));
+        assert!(unpack(&gzip).unwrap_err().to_string().contains("checksum"));
         // A frame of zstd with a window of 128 KiB, and blocks that repeat one byte as often (RFC
         // 8878, section 3.1.1).
         let block = [&(((128_u32 << 10) << 3) | (1 << 1)).to_le_bytes()[..3], &[0]].concat();
         let frame = [&PACKED[2][..4], &[0x00, 0x38], &block.repeat(4096)].concat();
-        let error = unpack(&frame).unwrap_err();
+        let error = unpack(&frame).unwrap_err().to_string();
         assert!(error.contains("larger than any"), "{error}");
     }
 }

@@ -39,13 +39,21 @@ pub(crate) fn checksum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn architecture(bytes: &[u8]) -> Result<&'static str, String> {
+#[derive(Debug, thiserror::Error)]
+enum ArchitectureError {
+    #[error("it does not begin as a little-endian program of 64 bits")]
+    NoProgram,
+    #[error("its machine has the number {0}")]
+    Machine(u16),
+}
+
+fn architecture(bytes: &[u8]) -> Result<&'static str, ArchitectureError> {
     if !bytes.starts_with(b"\x7fELF\x02\x01") {
-        return Err("it does not begin as a little-endian program of 64 bits".to_owned());
+        return Err(ArchitectureError::NoProgram);
     }
     let machine = bytes.get(18..20).map_or(0, |two| u16::from_le_bytes([two[0], two[1]]));
     let known = MACHINES.iter().find(|(number, _)| *number == machine);
-    known.map(|(_, name)| *name).ok_or_else(|| format!("its machine has the number {machine}"))
+    known.map(|(_, name)| *name).ok_or(ArchitectureError::Machine(machine))
 }
 
 #[cfg(test)]

@@ -108,12 +108,12 @@ impl Kernels {
         all
     }
 
-    /// An error names the obstacle.
-    pub(crate) fn choice(&self, release: &str) -> Result<KernelChoice, String> {
+    pub(crate) fn choice(&self, release: &str) -> Result<KernelChoice, KernelChoiceError> {
+        let wanted = release.to_owned();
         if !self.installed.iter().any(|known| known == release) {
             return Err(match self.installed.as_slice() {
-                [] => format!("there is no kernel {release}: /boot has no vmlinuz-RELEASE at all"),
-                all => format!("there is no kernel {release}: /boot has those of {}", all.join(", ")),
+                [] => KernelChoiceError::NoKernels(wanted),
+                all => KernelChoiceError::NoKernel(wanted, all.join(", ")),
             });
         }
         let entry = self.entries.iter().find(|(of, _)| of == release);
@@ -131,10 +131,21 @@ impl Kernels {
         if self.has_kexec {
             return Ok(["kexec".to_owned(), release.to_owned()]);
         }
-        Err(format!(
-            "{release} cannot be chosen for one boot: {grub}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
-        ))
+        Err(KernelChoiceError::NoLoader(wanted, grub))
     }
+}
+
+/// Why a release cannot be chosen for one boot.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum KernelChoiceError {
+    #[error("there is no kernel {0}: /boot has no vmlinuz-RELEASE at all")]
+    NoKernels(String),
+    #[error("there is no kernel {0}: /boot has those of {1}")]
+    NoKernel(String, String),
+    #[error(
+        "{0} cannot be chosen for one boot: {1}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
+    )]
+    NoLoader(String, String),
 }
 
 /// Each entry has its release and the names that lead to it.

@@ -117,15 +117,18 @@ pub struct HostSpec {
 // The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
 const LONGEST: usize = 255 + 64;
 
-impl FromStr for HostSpec {
-    type Err = String;
+/// Why a text names no host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
+)]
+pub struct HostSpecError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |why: String| {
-            format!(
-                "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
-            )
-        };
+impl FromStr for HostSpec {
+    type Err = HostSpecError;
+
+    fn from_str(text: &str) -> Result<Self, HostSpecError> {
+        let wrong = HostSpecError;
         let (user, rest) = text.rsplit_once('@').map_or((None, text), |(user, rest)| (Some(user), rest));
         // An address of IPv6 holds colons.
         let (host, interface) = match rest.strip_prefix('[').map(|rest| rest.split_once(']')) {
@@ -138,7 +141,7 @@ impl FromStr for HostSpec {
             None => rest.split_once(':').map_or((rest, None), |(host, name)| (host, Some(name))),
         };
         let destination = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
-        check_destination(&destination).map_err(wrong)?;
+        check_destination(&destination)?;
         let is_here = text.starts_with(':');
         if (host.is_empty() && !is_here) || user == Some("") {
             return Err(wrong(format!("{text:?} names no host")));
@@ -163,14 +166,15 @@ impl fmt::Display for HostSpec {
     }
 }
 
-fn check_destination(destination: &str) -> Result<(), String> {
+fn check_destination(destination: &str) -> Result<(), HostSpecError> {
     // OpenSSH would read it as an option, and `user@-x` as a host that begins with one.
     if destination.split('@').any(|part| part.starts_with('-')) {
-        return Err(format!("{destination:?} begins with \"-\", as options do"));
+        return Err(HostSpecError(format!("{destination:?} begins with \"-\", as options do")));
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%' | '@');
     if destination.len() > LONGEST || !destination.chars().all(plain) {
-        return Err(format!("{:?} cannot be the name of a host", words::shortened_reason(destination)));
+        let name = words::shortened_reason(destination);
+        return Err(HostSpecError(format!("{name:?} cannot be the name of a host")));
     }
     Ok(())
 }
@@ -184,7 +188,7 @@ mod spec_tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<(String, Option<String>), String> {
+    fn read(text: &str) -> Result<(String, Option<String>), HostSpecError> {
         let spec: HostSpec = text.parse()?;
         let destination = match spec.launcher {
             Some(Launcher::Ssh { destination, .. }) => destination,
@@ -208,7 +212,7 @@ mod spec_tests {
         for text in
             ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":"]
         {
-            let error = read(text).unwrap_err();
+            let error = read(text).unwrap_err().to_string();
             assert!(error.contains("USER@HOST:INTERFACE"), "{text}: {error}");
         }
         for text in ["a:", "a:-e", "a:eth0/x", "[::1", "[::1]x", "::1"] {

@@ -69,7 +69,7 @@ fn reboot(of: &Restart, within: Duration, interrupt: &Interrupt) -> Result<HostB
     let before = retry(interrupt, || connected(of, interrupt, |shell| present_boot(shell, TO_ANSWER)))?;
     let choose = |release: &str| {
         let kernels = retry(interrupt, || connected(of, interrupt, Kernels::ask))?;
-        kernels.choice(release).map_err(|why| unbootable(&host, &why))
+        kernels.choice(release).map_err(|error| unbootable(&host, &error.to_string()))
     };
     let choice = kernel.map(choose).transpose()?;
     let begun = Instant::now();

@@ -228,7 +228,7 @@ impl RemoteHost {
         interrupt: &Interrupt,
     ) -> Result<Option<String>, Error> {
         let kernels = Kernels::ask(&self.root_shell(interrupt))?;
-        Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
+        Ok(releases.iter().find_map(|release| Some(kernels.choice(release).err()?.to_string())))
     }
 
     fn root_shell<'a>(&'a self, interrupt: &'a Interrupt) -> RootShell<'a> {
