@@ -7,7 +7,7 @@ use results::advice::{HostCommand, HostInterface};
 use results::distinct;
 use serde::Serialize;
 use store::StoredStudy;
-use testbed::{IntendedChange, InterfaceSettings, SettingsAgent};
+use testbed::{FixedFeature, IntendedChange, InterfaceSettings, SettingsAgent};
 
 use crate::cli::Apply;
 use crate::commands::advise;
@@ -136,34 +136,48 @@ impl AppliedAdvice {
     }
 }
 
-fn add(wanted: &mut [WantedInterface], setting: &PlannedSetting, trade_offs: bool) -> Result<(), String> {
+/// Why a setting is left as it is, as the end of a sentence.
+#[derive(Debug, thiserror::Error)]
+enum LeftReason {
+    #[error("{0}")]
+    Against(String),
+    #[error("a trade-off, which --trade-offs sets")]
+    TradeOff,
+    #[error(transparent)]
+    Fixed(#[from] FixedFeature),
+    #[error("the interface {0} has {1} bytes at most")]
+    LargestMtu(String, u32),
+    #[error("set it by hand: the kernel loads a module for it, which no journal can undo")]
+    NoUndo,
+    #[error("it is for the interface under the tunnel: name that with --underlay")]
+    NoUnderlay,
+}
+
+fn add(wanted: &mut [WantedInterface], setting: &PlannedSetting, trade_offs: bool) -> Result<(), LeftReason> {
     if let Some(why) = &setting.against {
-        return Err(why.clone());
+        return Err(LeftReason::Against(why.clone()));
     }
     if setting.is_trade_off && !trade_offs {
-        return Err("a trade-off, which --trade-offs sets".to_owned());
+        return Err(LeftReason::TradeOff);
     }
     match &setting.command {
         HostCommand::Feature { interface, name, on, .. } => {
             let (_, now, settings) = find(wanted, *interface)?;
-            settings.add(name, *on, now)
+            Ok(settings.add(name, *on, now)?)
         }
         HostCommand::Mtu { interface, bytes, .. } => {
             let (_, now, settings) = find(wanted, *interface)?;
             if let Some(most) = now.link.max_mtu.filter(|most| *most > 0 && bytes > most) {
-                return Err(format!("the interface {} has {most} bytes at most", now.link.name));
+                return Err(LeftReason::LargestMtu(now.link.name.clone(), most));
             }
             settings.mtu = Some(*bytes);
             Ok(())
         }
         // There is one, the congestion control.
-        HostCommand::Sysctl { .. } => {
-            Err("set it by hand: the kernel loads a module for it, which no journal can undo".to_owned())
-        }
+        HostCommand::Sysctl { .. } => Err(LeftReason::NoUndo),
     }
 }
 
-fn find(wanted: &mut [WantedInterface], which: HostInterface) -> Result<&mut WantedInterface, String> {
-    let found = wanted.iter_mut().find(|(known, ..)| *known == which);
-    found.ok_or_else(|| "it is for the interface under the tunnel: name that with --underlay".to_owned())
+fn find(wanted: &mut [WantedInterface], which: HostInterface) -> Result<&mut WantedInterface, LeftReason> {
+    wanted.iter_mut().find(|(known, ..)| *known == which).ok_or(LeftReason::NoUnderlay)
 }
