@@ -102,7 +102,7 @@ impl TracedWork<'_> {
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
-            true => reason,
+            true => reason.to_string(),
             false => format!(
                 "{reason}. Functions are probed in a virtual machine (inside=guest) and on a machine with another kernel (--host)"
             ),

@@ -13,6 +13,18 @@ pub struct Btf {
     pub tracepoints: BTreeMap<String, Arguments>,
 }
 
+/// A fault in the bytes of BTF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages of its variants say it")]
+pub enum BtfError {
+    #[error("it ends early: byte {0} is missing")]
+    Short(usize),
+    #[error("it is not BTF of this machine's byte order")]
+    ByteOrder,
+    #[error("type {0} has the unknown kind {1}")]
+    UnknownKind(usize, usize),
+}
+
 /// The arguments of a function or tracepoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
@@ -50,7 +62,7 @@ impl Btf {
     ///
     /// # Errors
     /// The fault in the bytes.
-    pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, BtfError> {
         let types = Types::parse(bytes)?;
         let mut found = Self::default();
         for ([name, kind, target], _) in types.all.iter().copied() {
@@ -77,16 +89,16 @@ struct Types<'b> {
 }
 
 impl<'b> Types<'b> {
-    fn parse(bytes: &'b [u8]) -> Result<Self, String> {
-        let magic = bytes.first_chunk().ok_or_else(|| short(bytes.len()))?;
+    fn parse(bytes: &'b [u8]) -> Result<Self, BtfError> {
+        let magic = bytes.first_chunk().ok_or(BtfError::Short(bytes.len()))?;
         if u16::from_ne_bytes(*magic) != MAGIC {
-            return Err("it is not BTF of this machine's byte order".to_owned());
+            return Err(BtfError::ByteOrder);
         }
         let header = word(bytes, 4)?;
-        let part = |offset: usize| -> Result<&'b [u8], String> {
+        let part = |offset: usize| -> Result<&'b [u8], BtfError> {
             let start = header.saturating_add(word(bytes, offset)?);
             let end = start.saturating_add(word(bytes, offset + 4)?);
-            bytes.get(start..end).ok_or_else(|| short(end))
+            bytes.get(start..end).ok_or(BtfError::Short(end))
         };
         let (types, texts) = (part(8)?, part(16)?);
         let (mut all, mut place) = (Vec::new(), 0);
@@ -94,10 +106,9 @@ impl<'b> Types<'b> {
             let [name, info, target] = [0, 4, 8].map(|offset| word(types, place + offset));
             let (kind, count) = info.map(|info| (info >> 24 & 0x1f, info & 0xffff))?;
             let id = all.len() + 1;
-            let length =
-                body_bytes(kind, count).ok_or_else(|| format!("type {id} has the unknown kind {kind}"))?;
+            let length = body_bytes(kind, count).ok_or(BtfError::UnknownKind(id, kind))?;
             let (start, end) = (place + 12, place + 12 + length);
-            all.push(([name?, kind, target?], types.get(start..end).ok_or_else(|| short(end))?));
+            all.push(([name?, kind, target?], types.get(start..end).ok_or(BtfError::Short(end))?));
             place = end;
         }
         Ok(Self { all, texts })
@@ -154,13 +165,9 @@ fn body_bytes(kind: usize, count: usize) -> Option<usize> {
     }
 }
 
-fn word(bytes: &[u8], place: usize) -> Result<usize, String> {
-    let word = bytes.get(place..).and_then(<[u8]>::first_chunk).ok_or_else(|| short(place + 4))?;
+fn word(bytes: &[u8], place: usize) -> Result<usize, BtfError> {
+    let word = bytes.get(place..).and_then(<[u8]>::first_chunk).ok_or(BtfError::Short(place + 4))?;
     Ok(u32::from_ne_bytes(*word) as usize)
-}
-
-fn short(missing: usize) -> String {
-    format!("it ends early: byte {missing} is missing")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::btf::Packet;
 use crate::path::{At, JourneyPhase, Layer};
 use crate::probe_counts::{POINTS, Way};
 use crate::resolve::{PointKind, ProbePoint, ProbePoints, ResolvedStage};
-use crate::tracer::{Attachment, Probe};
+use crate::tracer::{Attachment, Probe, TraceError};
 
 /// A stage, and how it is seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub fn choose(
     stages: &[ResolvedStage],
     ipv6: bool,
     functions: bool,
-    tried: Vec<(Result<Attachment, String>, u64)>,
+    tried: Vec<(Result<Attachment, TraceError>, u64)>,
     often: u64,
 ) -> Vec<ChosenStage> {
     let (mut tried, mut point, mut leads) = (tried.into_iter(), 0, true);
@@ -167,10 +167,11 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s ChosenStage>) -> Vec<String> 
 ///
 /// # Errors
 /// The missing stages, with the reasons.
-pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
+pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, TraceError> {
     let probes: Vec<Probe> = stages.iter().filter_map(ChosenStage::probe).collect();
     let why = |what: &str, of: &dyn Fn(&ChosenStage) -> bool| {
-        format!("{what}; not seen: {}", unseen(stages.iter().filter(|stage| of(stage))).join("; "))
+        let unseen = unseen(stages.iter().filter(|stage| of(stage)));
+        TraceError(format!("{what}; not seen: {}", unseen.join("; ")))
     };
     let [first, .., last] = probes.as_slice() else {
         return Err(why("fewer than two stages are passed", &|_| true));

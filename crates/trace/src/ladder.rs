@@ -1,7 +1,7 @@
 //! The kinds of probe, best first: which a kernel allows, and what a trace loses without each.
 
+use std::io;
 use std::path::Path;
-use std::{fmt, io};
 
 use host::Privileges;
 use host::bpf::{Program, load_return};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts;
 use crate::object::KernelPrograms;
-use crate::tracer::Attachment;
+use crate::tracer::{Attachment, TraceError};
 
 /// A kind of probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,14 +40,18 @@ pub struct LadderStep {
 }
 
 /// Whether something is available.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Availability {
     /// Available.
+    #[error("yes")]
     Yes,
     /// Not available.
+    #[error("no")]
     No,
     /// Not tried.
+    #[error("not tried")]
     NotTried,
 }
 
@@ -91,7 +95,7 @@ impl ProbeLadder {
 
     /// Tries a guest's kernel: programs are attached to this function too, and detached at once.
     pub fn tried(function: Option<&str>) -> Self {
-        let kernel = function.map(|_| KernelPrograms::running().map_err(|error| error.to_string()));
+        let kernel = function.map(|_| KernelPrograms::running());
         let tried = |mean| {
             let (kernel, function) = (kernel.as_ref()?, function?);
             let tried = kernel.as_ref().map_err(Clone::clone);
@@ -106,7 +110,7 @@ impl ProbeLadder {
     fn judge(
         unmet: Option<&str>,
         loaded: io::Result<()>,
-        tried: &dyn Fn(Attachment) -> Option<Result<String, String>>,
+        tried: &dyn Fn(Attachment) -> Option<Result<String, TraceError>>,
     ) -> Self {
         let loaded = loaded.map(|()| "a program of two instructions was loaded".to_owned()).map_err(refused);
         let step = |rung| {
@@ -119,7 +123,7 @@ impl ProbeLadder {
                 (Some(why), Some(Err(error))) => (Availability::No, format!("{why} ({error})")),
                 // Without types no program of ours fits, whatever else the kernel takes.
                 (Some(why), _) => (Availability::No, why.to_owned()),
-                (None, Some(Err(error))) => (Availability::No, error),
+                (None, Some(Err(error))) => (Availability::No, error.to_string()),
                 (None, Some(Ok(evidence))) => (Availability::Yes, evidence),
                 (None, None) => (Availability::NotTried, NOT_TRIED.to_owned()),
             };
@@ -139,7 +143,7 @@ impl ProbeLadder {
 const NOT_TRIED: &str = "nothing forbids it; functions of the kernel that this machine runs are not probed, those of a \
                          virtual machine are (inside=guest)";
 
-fn refused(error: io::Error) -> String {
+fn refused(error: io::Error) -> TraceError {
     let why = match error.raw_os_error() {
         Some(libc::EPERM) => {
             "the kernel refuses it; if privileges and lockdown allow it, then a security module or a seccomp filter does \
@@ -150,13 +154,7 @@ fn refused(error: io::Error) -> String {
         }
         _ => "the kernel refused the program",
     };
-    format!("loading a program of two instructions failed: {error}: {why}")
-}
-
-impl fmt::Display for Availability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(["yes", "no", "not tried"][*self as usize])
-    }
+    TraceError(format!("loading a program of two instructions failed: {error}: {why}"))
 }
 
 #[cfg(test)]

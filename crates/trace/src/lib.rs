@@ -14,7 +14,7 @@ mod sampled;
 mod tracer;
 
 pub use account::{Round, StageTime, TraceAccount};
-pub use btf::{Arguments, Btf, Packet};
+pub use btf::{Arguments, Btf, BtfError, Packet};
 pub use chosen::{ChosenStage, ProbeCost, StagePoint, candidates, choose, needed, unseen};
 pub use ladder::{Availability, LadderStep, ProbeLadder, Rung};
 pub use object::KernelPrograms;

@@ -146,18 +146,18 @@ impl LoadedProgram {
 }
 
 /// The program at its place, or why it cannot be there.
-pub(crate) type Loaded = Result<LoadedProgram, String>;
+pub(crate) type Loaded = Result<LoadedProgram, TraceError>;
 
 pub(crate) fn at_tracepoint(programs: &Object, name: &str, program: &str, constants: Constants) -> Loaded {
-    let place = AttachPoint::Tracepoint(CString::new(name).map_err(|error| error.to_string())?);
+    let place = AttachPoint::Tracepoint(CString::new(name).map_err(TraceError::plain)?);
     load_at(Program::RawTracepoint, &instructions(programs, program, constants), place)
 }
 
 pub(crate) fn load_at(kind: Program, code: &[Instruction], place: AttachPoint) -> Loaded {
-    let program = load(kind, code).map_err(|error| error.to_string())?;
+    let program = load(kind, code).map_err(TraceError::plain)?;
     // Only attaching tells whether the place can be had.
     let mut loaded = LoadedProgram { point: None, place, program, attached: None };
-    loaded.attach().map_err(|error| error.to_string())?;
+    loaded.attach().map_err(TraceError::plain)?;
     Ok(loaded)
 }
 

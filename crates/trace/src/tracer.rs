@@ -43,12 +43,16 @@ pub enum Attachment {
     Tracepoint,
 }
 
-/// Why nothing is traced.
-#[derive(Debug, Error)]
+/// Why nothing is traced, or a probe is not attached.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct TraceError(pub(crate) String);
 
 impl TraceError {
+    pub(crate) fn plain(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+
     pub(crate) fn misfit(error: impl std::fmt::Display) -> Self {
         Self(format!("the programs for tracing do not fit this kernel: {error}"))
     }
@@ -71,7 +75,7 @@ pub struct Tracer {
 }
 
 /// The attachment of each probe, in their order, or the reason why none was possible.
-pub type Attachments = Vec<Result<Attachment, String>>;
+pub type Attachments = Vec<Result<Attachment, TraceError>>;
 
 // Tracepoints and their programs, in the order in which they are attached. The programs ignore an
 // end without its begin, so each end comes first. The timer's tracepoints are x86's: it is no
@@ -126,7 +130,7 @@ impl KernelPrograms {
         // It tells other tasks' time from the packet's own.
         let scheduler = at_tracepoint(&programs, "sched_switch", "sched_switch", Constants::default());
         let failed =
-            |error: String| TraceError(format!("the scheduler's tracepoint cannot be used: {error}"));
+            |error: TraceError| TraceError(format!("the scheduler's tracepoint cannot be used: {error}"));
         standing.push(scheduler.map_err(failed)?);
         let means: Attachments = probes
             .iter()
@@ -156,7 +160,7 @@ impl KernelPrograms {
         programs: &Object,
         probe: &Probe,
         constants: Constants,
-    ) -> Result<(Attachment, LoadedProgram), String> {
+    ) -> Result<(Attachment, LoadedProgram), TraceError> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == PointKind::Tracepoint {
             // All calls, or all soft interrupts, pass these: their programs look which one it is.
@@ -165,14 +169,15 @@ impl KernelPrograms {
             return Ok((Attachment::Tracepoint, at_tracepoint(programs, name, program, constants)?));
         }
         let with = |mean| Ok((mean, self.at_function(programs, mean, (name, at), constants)?));
-        with(Attachment::Trampoline).or_else(|first: String| {
-            with(Attachment::Kprobe).map_err(|reason: String| format!("fentry: {first}; kprobe: {reason}"))
+        with(Attachment::Trampoline).or_else(|first: TraceError| {
+            let both = |reason: TraceError| TraceError(format!("fentry: {first}; kprobe: {reason}"));
+            with(Attachment::Kprobe).map_err(both)
         })
     }
 
     /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
-    pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), String> {
-        let (programs, _maps) = self.programs(LEAST_RING).map_err(|error| error.to_string())?;
+    pub(crate) fn try_at(&self, mean: Attachment, function: &str) -> Result<(), TraceError> {
+        let (programs, _maps) = self.programs(LEAST_RING)?;
         let constants = Constants { trying: 1, ..Constants::default() };
         self.at_function(&programs, mean, (function, At::Entry), constants).map(drop)
     }
@@ -186,11 +191,11 @@ impl KernelPrograms {
     ) -> Loaded {
         if mean != Attachment::Trampoline {
             let program = if at == At::Entry { "kprobe" } else { "kretprobe" };
-            let place = AttachPoint::Function(CString::new(name).map_err(|error| error.to_string())?, at);
+            let place = AttachPoint::Function(CString::new(name).map_err(TraceError::plain)?, at);
             return load_at(Program::Kprobe, &instructions(programs, program, constants), place);
         }
         let function = self.types.id_by_type_name_kind(name, BtfKind::Func);
-        let function = function.map_err(|_| "not among the kernel's own types")?;
+        let function = function.map_err(|_| TraceError::plain("not among the kernel's own types"))?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),

@@ -54,7 +54,7 @@ fn this_kernel_says_where_its_packets_are() {
 
 #[test]
 fn what_is_not_btf_is_refused() {
-    let refused = |bytes: &[u8]| Btf::parse(bytes, |_| true).unwrap_err();
+    let refused = |bytes: &[u8]| Btf::parse(bytes, |_| true).unwrap_err().to_string();
     assert_eq!(refused(b"\x7fELF"), "it is not BTF of this machine's byte order");
     assert_eq!(refused(&[]), "it ends early: byte 0 is missing");
     let mut unknown = sample();

@@ -45,7 +45,7 @@ fn the_first_place_that_packets_pass_stands_for_its_stage() {
         (Ok(Attachment::Trampoline), 0),
         (Ok(Attachment::Kprobe), 9),
         (Ok(Attachment::Tracepoint), 9),
-        (Err("refused".to_owned()), 0),
+        (Err(TraceError::plain("refused")), 0),
         (Ok(Attachment::Tracepoint), 9),
     ];
     let chosen = choose(&stages, false, true, tried, 1);
@@ -110,7 +110,7 @@ fn on_the_way_in_a_packet_begins_where_it_is_first_given() {
     assert!(chosen(&stages, 31)[..5].iter().all(|stage| stage.seen.is_err()));
     stages[7].ipv4 = ProbePoints::Missing("no function free".to_owned());
     let tried = vec![(Ok(Attachment::Trampoline), 64); 8];
-    let error = needed(&choose(&stages, false, true, tried, 32), None).unwrap_err();
+    let error = needed(&choose(&stages, false, true, tried, 32), None).unwrap_err().to_string();
     assert_eq!(
         error,
         "no stage of the reader is seen that is given the packet; not seen: a (no function free)"

@@ -59,7 +59,7 @@ fn what_is_not_tried_is_no_refusal() {
     // In a guest the kernel is asked.
     let found = ProbeLadder::judge(None, Ok(()), &|mean| match mean {
         Attachment::Trampoline => Some(Ok("attached".to_owned())),
-        _ => Some(Err("ENOENT".to_owned())),
+        _ => Some(Err(TraceError::plain("ENOENT"))),
     });
     assert_eq!(reason(&found, Rung::Trampoline), (Availability::Yes, "attached"));
     assert_eq!(reason(&found, Rung::Kprobe), (Availability::No, "ENOENT"));

@@ -145,7 +145,7 @@ fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
     let probes = [probe(0, "net_dev_queue"), probe(1, "no_such_tracepoint")];
     let (_, means) = KernelPrograms::running().unwrap().attach(&probes, 0, 0, false).unwrap();
     assert_eq!(means[0], Ok(Attachment::Tracepoint));
-    assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
+    assert!(means[1].as_ref().unwrap_err().to_string().contains("No such file"), "{means:?}");
 }
 
 /// Descriptors of programs, maps and what they are attached to, of this process.
