@@ -2,7 +2,6 @@
 //! and directions.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::str::FromStr;
 
 use crate::DEFAULT;
@@ -113,15 +112,19 @@ const SYSTEM: &str = "system";
 pub(crate) const LONGEST_NAME: usize = 15;
 
 /// TCP's congestion control.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+// It is no error: thiserror gives each variant its word.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 pub enum CongestionControl {
     /// The first of [`CongestionControl::UNPACED`] that the hosts allow: it does not pace by a
     /// timer. It is chosen once, when a plan is tried, and the plan then has its name.
     #[default]
+    #[error("{DEFAULT}")]
     Unpaced,
     /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
+    #[error("{SYSTEM}")]
     System,
     /// The congestion control with this kernel name.
+    #[error("{0}")]
     Named(String),
 }
 
@@ -133,16 +136,6 @@ impl CongestionControl {
     /// The kernel's name to ask for; `None`: the host's own.
     pub fn name(&self) -> Option<&str> {
         if let Self::Named(name) = self { Some(name) } else { None }
-    }
-}
-
-impl fmt::Display for CongestionControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unpaced => DEFAULT,
-            Self::System => SYSTEM,
-            Self::Named(name) => name,
-        })
     }
 }
 

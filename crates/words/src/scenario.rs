@@ -1,7 +1,5 @@
 //! The kind of testbed a study runs on.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 crate::vocabulary! {
@@ -101,25 +99,19 @@ crate::vocabulary! {
 }
 
 /// The accelerator that executed a guest's instructions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+// It is no error: thiserror gives each variant its words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Accelerated {
     /// The machine's own processor.
+    #[error("KVM")]
     Kvm,
     /// QEMU's translator.
+    #[error("emulation ({why})")]
     Emulation {
         /// Why it is not KVM.
         why: String,
     },
-}
-
-impl fmt::Display for Accelerated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kvm => f.write_str("KVM"),
-            Self::Emulation { why } => write!(f, "emulation ({why})"),
-        }
-    }
 }
 
 crate::vocabulary! {

@@ -2,7 +2,6 @@
 //! governor, idle states, and placement of the work.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +32,9 @@ crate::vocabulary! {
 
 /// One queue with its interrupt on one CPU, and the traffic's threads on another. As text:
 /// `irq0-traffic1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+// It is no error: thiserror gives it its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error, Serialize, Deserialize)]
+#[error("irq{irq}-traffic{traffic}")]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
     /// The CPU that handles the interrupts of the interface.
@@ -97,12 +98,6 @@ impl Tuning {
             TuningKey::Placement => self.placement = text.and_then(|text| text.parse().ok()),
             TuningKey::IrqAffinity => self.irq_affinity = text.and_then(|text| parse_cpu_list(text).ok()),
         }
-    }
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "irq{}-traffic{}", self.irq, self.traffic)
     }
 }
 

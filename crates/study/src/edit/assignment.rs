@@ -1,6 +1,5 @@
 //! A change to a study from outside its file: `KEY=VALUE`.
 
-use std::fmt;
 use std::str::FromStr;
 
 use words::suggest::quoted;
@@ -14,7 +13,9 @@ use crate::model::limit;
 /// let change: netassay_study::Assignment = "boots = 2".parse().expect("a key and a value");
 /// assert_eq!(change.to_string(), "boots=2");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+// It is no error: thiserror gives it its text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key}={}", .values.join(","))]
 pub struct Assignment {
     /// The key, which may name its table: `boots`, `protocol.boots`, `udp_rr.message`.
     pub key: String,
@@ -60,12 +61,6 @@ impl FromStr for Assignment {
             return Err(no_value("has an empty part: write several values as A,B"));
         }
         Ok(Self { key: key.to_owned(), values })
-    }
-}
-
-impl fmt::Display for Assignment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.values.join(","))
     }
 }
 

@@ -217,51 +217,31 @@ table! { COMPARISON "Comparison": "What is compared."
     may only: KeyPart::Levels, "The conditions that take part. Default: all.";
 }
 
-pub(crate) const MACHINE: KeyTable = KeyTable {
-    name: "Machine",
-    help: "Settings of the machine itself, or of both machines that a study runs between: changed if the command line has `--change-machine`, and undone at the end.",
-    rows: &[
-        SYSCTL,
-        GOVERNOR,
-        CPU_LATENCY,
-        PLACEMENT_KEY,
-        IRQ_AFFINITY,
-        FEATURES,
-        may("transmitter", KeyPart::Table(&MACHINE_OF_SIDE), "The same of the transmitter's machine only."),
-        may("receiver", KeyPart::Table(&MACHINE_OF_SIDE), "The same of the receiver's machine only."),
-    ],
-};
+/// Declares the settings of a machine: those that every such table has, and more.
+macro_rules! machine_table {
+    ($table:ident $name:literal: $help:literal $($more:tt)*) => {
+        table! { $table $name: $help
+            vary sysctl: KeyPart::Sysctls,
+                "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes. As a factor each level has a value for each of them: `[{ \"net.core.netdev_budget\" = 300 }, { \"net.core.netdev_budget\" = 600 }]`.";
+            vary governor: KeyPart::Name, "The frequency governor of every CPU: `\"performance\"`.";
+            vary cpu_latency: KeyPart::Shaped("CpuLatency", limit::CPU_LATENCY),
+                "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.";
+            vary placement: KeyPart::Placement(&PLACEMENT),
+                "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. In `[machine]` only between machines.";
+            vary irq_affinity: KeyPart::Interfaces(&KeyPart::Cpus),
+                "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`. As a factor those of the traffic's interface: `[\"0\", \"0-3\"]`.";
+            may features: KeyPart::Features, "Features of an interface: `\"eth0\" = { tso = false }`.";
+            $($more)*
+        }
+    };
+}
 
-pub(crate) const MACHINE_OF_SIDE: KeyTable = KeyTable {
-    name: "MachineOfSide",
-    help: "Settings of the machine of one side, which win over those of both.",
-    rows: &[SYSCTL, GOVERNOR, CPU_LATENCY, PLACEMENT_KEY, IRQ_AFFINITY, FEATURES],
-};
+machine_table! { MACHINE "Machine": "Settings of the machine itself, or of both machines that a study runs between: changed if the command line has `--change-machine`, and undone at the end."
+    may transmitter: KeyPart::Table(&MACHINE_OF_SIDE), "The same of the transmitter's machine only.";
+    may receiver: KeyPart::Table(&MACHINE_OF_SIDE), "The same of the receiver's machine only.";
+}
 
-const SYSCTL: KeyRow = vary(
-    "sysctl",
-    KeyPart::Sysctls,
-    "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes. As a factor each level has a value for each of them: `[{ \"net.core.netdev_budget\" = 300 }, { \"net.core.netdev_budget\" = 600 }]`.",
-);
-const GOVERNOR: KeyRow =
-    vary("governor", KeyPart::Name, "The frequency governor of every CPU: `\"performance\"`.");
-const CPU_LATENCY: KeyRow = vary(
-    "cpu_latency",
-    KeyPart::Shaped("CpuLatency", limit::CPU_LATENCY),
-    "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
-);
-const PLACEMENT_KEY: KeyRow = vary(
-    "placement",
-    KeyPart::Placement(&PLACEMENT),
-    "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. In `[machine]` only between machines.",
-);
-const IRQ_AFFINITY: KeyRow = vary(
-    "irq_affinity",
-    KeyPart::Interfaces(&KeyPart::Cpus),
-    "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`. As a factor those of the traffic's interface: `[\"0\", \"0-3\"]`.",
-);
-const FEATURES: KeyRow =
-    may("features", KeyPart::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
+machine_table! { MACHINE_OF_SIDE "MachineOfSide": "Settings of the machine of one side, which win over those of both." }
 
 table! { PLACEMENT "Placement": "One queue with its interrupt on one CPU, and the traffic on another."
     must irq: KeyPart::Shaped("Cpu", limit::CPU),

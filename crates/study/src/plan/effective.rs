@@ -1,7 +1,5 @@
 //! The state that the interfaces of both ends read back.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use words::{BySide, Settled};
 
@@ -23,8 +21,14 @@ pub struct Effective {
 }
 
 /// Full packets of a tunnel that its underlay cannot carry whole, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+// It is no error: thiserror gives it its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[error(
+    "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or \
+     not at all; an MTU of {} fits",
+    .inner.saturating_sub(.needed.saturating_sub(*.outer))
+)]
 pub struct Fragments {
     /// The tunnel's MTU.
     pub inner: u32,
@@ -32,18 +36,6 @@ pub struct Fragments {
     pub needed: u32,
     /// The underlay's MTU.
     pub outer: u32,
-}
-
-impl fmt::Display for Fragments {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { inner, needed, outer } = self;
-        write!(
-            out,
-            "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or \
-             not at all; an MTU of {} fits",
-            inner.saturating_sub(needed.saturating_sub(*outer))
-        )
-    }
 }
 
 impl Effective {

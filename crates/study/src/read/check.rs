@@ -9,7 +9,7 @@ use words::{MOST_IN_TURNS, MOST_TURNS, Scenario, Side, format_duration};
 use crate::model::{Alternate, Order, Study, combinations, limit};
 use crate::plan::comparison::resolve;
 use crate::plan::{Condition, Draft, Flows, Unresolved, draft, turns};
-use crate::read::{Problems, Stale, comparison, factor, workload};
+use crate::read::{ParsedComparison, ParsedFactor, ParsedWorkload, Problems, Stale, comparison};
 
 /// The first of these reasons, if nothing is without one.
 fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
@@ -17,11 +17,7 @@ fn of_all<R>(reasons: impl Iterator<Item = Option<R>>) -> Option<R> {
 }
 
 /// Reports traffic that no scenario of the study can carry.
-pub(crate) fn scenarios(
-    scenarios: &[Scenario],
-    workloads: &[workload::ParsedWorkload],
-    problems: &mut Problems,
-) {
+pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[ParsedWorkload], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
         // If some scenario can, the plan leaves out the others.
@@ -34,8 +30,8 @@ pub(crate) fn scenarios(
 /// Reports settings of workloads that exact mode does not support, and levels that no workload of
 /// the study, or none in exact mode, can have.
 pub(crate) fn settings(
-    workloads: &[workload::ParsedWorkload],
-    factors: &[factor::ParsedFactor],
+    workloads: &[ParsedWorkload],
+    factors: &[ParsedFactor],
     exact: bool,
     problems: &mut Problems,
 ) {
@@ -62,9 +58,9 @@ pub(crate) fn settings(
 /// Problems that only show when all levels are combined. Returns the combined levels.
 pub(crate) fn plan(
     study: &Study,
-    workloads: &[workload::ParsedWorkload],
-    factors: &[factor::ParsedFactor],
-    (exclusions, comparisons): (&[Range<usize>], &[comparison::ParsedComparison]),
+    workloads: &[ParsedWorkload],
+    factors: &[ParsedFactor],
+    (exclusions, comparisons): (&[Range<usize>], &[ParsedComparison]),
     stop: Option<Range<usize>>,
     problems: &mut Problems,
 ) -> Option<Draft> {
@@ -115,8 +111,8 @@ pub(crate) fn plan(
 fn sizes(
     study: &Study,
     draft: &Draft,
-    workloads: &[workload::ParsedWorkload],
-    factors: &[factor::ParsedFactor],
+    workloads: &[ParsedWorkload],
+    factors: &[ParsedFactor],
     problems: &mut Problems,
 ) {
     let protocol = &study.protocol;

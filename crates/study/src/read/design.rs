@@ -4,17 +4,17 @@ use words::suggest::quoted;
 
 use crate::model::tables::DESIGN;
 use crate::model::{DesignKind, Factor, Fraction, Offload, OffloadDesign, Scope, combinations, limit};
-use crate::read::{Problem, Problems, TomlEntry, TomlTable, factor};
+use crate::read::{ParsedFactor, Problem, Problems, TomlEntry, TomlTable, factor};
 
 pub(crate) const MOST: u32 = 32;
 
 /// A design with its factors and their states, on is `true`.
-type Designed = (OffloadDesign, Vec<factor::ParsedFactor>, Vec<Vec<bool>>);
+type Designed = (OffloadDesign, Vec<ParsedFactor>, Vec<Vec<bool>>);
 
 /// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
 pub(crate) fn read(
     mut table: TomlTable<'_>,
-    taken: &[factor::ParsedFactor],
+    taken: &[ParsedFactor],
     problems: &mut Problems,
 ) -> Option<Designed> {
     let found = problems.count();
@@ -53,11 +53,7 @@ pub(crate) fn read(
     Some((design, factors, rows))
 }
 
-fn offloads(
-    entry: &TomlEntry<'_>,
-    taken: &[factor::ParsedFactor],
-    problems: &mut Problems,
-) -> Vec<factor::ParsedFactor> {
+fn offloads(entry: &TomlEntry<'_>, taken: &[ParsedFactor], problems: &mut Problems) -> Vec<ParsedFactor> {
     let array = TomlEntry::items(entry.value);
     if array.is_empty() {
         let message = "a design needs at least one offload";
@@ -68,7 +64,7 @@ fn offloads(
         problems.push(Problem::new(entry.key_span.clone(), message));
         return Vec::new();
     }
-    let mut factors: Vec<factor::ParsedFactor> = Vec::new();
+    let mut factors: Vec<ParsedFactor> = Vec::new();
     for item in array {
         let place = item.span();
         let Some(name) = TomlEntry::item("offloads", item).text(problems) else { continue };
@@ -82,7 +78,7 @@ fn offloads(
             problems.report(place, message, help);
             continue;
         };
-        let overlaps = |read: &&factor::ParsedFactor| {
+        let overlaps = |read: &&ParsedFactor| {
             Offload::named(&read.factor.name).is_some_and(|other| other.overlaps(&offload))
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
@@ -99,11 +95,7 @@ fn offloads(
         }
         let values = [true, false].map(words::Value::Switch).to_vec();
         let factor = Factor { name: name.to_owned(), subject, values };
-        factors.push(factor::ParsedFactor {
-            factor,
-            name: place.clone(),
-            levels: vec![place.clone(), place],
-        });
+        factors.push(ParsedFactor { factor, name: place.clone(), levels: vec![place.clone(), place] });
     }
     factors
 }

@@ -14,9 +14,9 @@ mod tracing;
 pub(crate) mod value;
 mod workload;
 
-pub(crate) use comparison::FactorScope;
+pub(crate) use comparison::{FactorScope, ParsedComparison};
 pub(crate) use diagnostic::{Diagnostics, Problem, Problems, Stale};
-pub(crate) use factor::Named;
+pub(crate) use factor::{Named, ParsedFactor};
 pub(crate) use testbed::ParsedTestbed;
 pub(crate) use value::{TomlEntry, TomlTable};
-pub(crate) use workload::keys as workload_keys;
+pub(crate) use workload::{ParsedWorkload, keys as workload_keys};

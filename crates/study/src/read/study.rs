@@ -10,8 +10,8 @@ use crate::model::{
 use crate::plan::Flows;
 use crate::read::part::Places;
 use crate::read::{
-    Diagnostics, FactorScope, ParsedTestbed, Problem, Problems, TomlTable, check, comparison, design, factor,
-    machine, part, protocol, tracing, workload,
+    Diagnostics, FactorScope, ParsedComparison, ParsedFactor, ParsedTestbed, ParsedWorkload, Problem,
+    Problems, TomlTable, check, comparison, design, factor, machine, part, protocol, tracing, workload,
 };
 
 impl Study {
@@ -143,7 +143,7 @@ fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<
         exact,
         turns: protocol.alternate.is_some() && !is_auto,
     };
-    let mut comparisons: Vec<comparison::ParsedComparison> = Vec::new();
+    let mut comparisons: Vec<ParsedComparison> = Vec::new();
     for (place, table) in root.tables("[[comparison]]", limit::BLOCKS, problems).into_iter().enumerate() {
         comparisons.extend(comparison::read(table, scope("comparison", place), offer, problems));
     }
@@ -200,11 +200,7 @@ fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<
     Some(study)
 }
 
-fn scenarios(
-    root: &mut TomlTable<'_>,
-    factors: &[factor::ParsedFactor],
-    problems: &mut Problems,
-) -> Vec<Scenario> {
+fn scenarios(root: &mut TomlTable<'_>, factors: &[ParsedFactor], problems: &mut Problems) -> Vec<Scenario> {
     let factor = factors.iter().find(|read| read.factor.subject == FactorSubject::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
@@ -216,7 +212,7 @@ fn scenarios(
     factor.factor.scenarios()
 }
 
-fn with_workloads(workloads: &[workload::ParsedWorkload], factors: &[factor::ParsedFactor]) -> Vec<Factor> {
+fn with_workloads(workloads: &[ParsedWorkload], factors: &[ParsedFactor]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let values = workloads.iter().map(|read| words::Value::Text(read.workload.name.clone())).collect();
         Factor { name: "workload".to_owned(), subject: FactorSubject::Workload, values }

@@ -6,7 +6,7 @@ use words::{Acceleration, Scenario, Value};
 
 use crate::model::{BootKind, FactorSubject, Guest};
 use crate::read::part::Places;
-use crate::read::{Problems, factor};
+use crate::read::{ParsedFactor, Problems, factor};
 
 #[derive(Debug)]
 pub(crate) struct ParsedTestbed<'r> {
@@ -18,7 +18,7 @@ pub(crate) struct ParsedTestbed<'r> {
     pub(crate) guest_keys: &'r Places,
     pub(crate) underlay_place: Option<Range<usize>>,
     pub(crate) underlay_keys: &'r Places,
-    pub(crate) factors: &'r [factor::ParsedFactor],
+    pub(crate) factors: &'r [ParsedFactor],
 }
 
 impl ParsedTestbed<'_> {
@@ -61,7 +61,7 @@ impl ParsedTestbed<'_> {
         }
     }
 
-    fn factor(&self, subject: &FactorSubject) -> Option<&factor::ParsedFactor> {
+    fn factor(&self, subject: &FactorSubject) -> Option<&ParsedFactor> {
         self.factors.iter().find(|read| read.factor.subject == *subject)
     }
 

@@ -4,14 +4,14 @@ use words::{Field, KernelPath, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::read::{Problem, Problems, TomlEntry, TomlTable, part, workload};
+use crate::read::{ParsedWorkload, Problem, Problems, TomlEntry, TomlTable, part};
 
 /// Reports traffic that cannot be traced: between two namespaces of this machine, or not one
 /// message after the other.
 pub(crate) fn read(
     mut table: TomlTable<'_>,
     (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
-    workloads: &[workload::ParsedWorkload],
+    workloads: &[ParsedWorkload],
     problems: &mut Problems,
 ) -> Option<Tracing> {
     let mut tracing = Tracing::default();
