@@ -27,13 +27,11 @@ use crate::privileges::Privileges;
 /// With more than one thread; or the kernel's error, with the setting that forbids it.
 pub fn enter_user() -> Result<(), Error> {
     let (user, group) = (geteuid(), getegid());
-    let refused = |step: String, errno: io::Error| user_refused(&step, errno, &Privileges::read());
+    let refused = |step: &str, errno: io::Error| user_refused(step, errno, &Privileges::read());
     // A process is not dumpable after a change of user without `exec`: then root owns its files in
     // `/proc`, so that it cannot write its maps (`EACCES`) and other agents cannot join it.
-    prctl::set_dumpable(true)
-        .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
-    unshare(CloneFlags::CLONE_NEWUSER)
-        .map_err(|errno| refused("make a user namespace".to_owned(), errno.into()))?;
+    prctl::set_dumpable(true).map_err(|errno| refused("make the process dumpable", errno.into()))?;
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(|errno| refused("make a user namespace", errno.into()))?;
     // Without privileges the group map may be written only after setgroups is denied.
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),
@@ -42,7 +40,7 @@ pub fn enter_user() -> Result<(), Error> {
     ];
     for (path, text) in maps {
         // The kernel accepts these files only in a single write.
-        std::fs::write(path, &text).map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?;
+        std::fs::write(path, &text).map_err(|errno| refused(&format!("write {text:?} to {path}"), errno))?;
     }
     Ok(())
 }

@@ -29,12 +29,6 @@ pub struct Hosts {
     pub interrupt: Interrupt,
 }
 
-impl Hosts {
-    pub(crate) fn end(&self, side: Side) -> String {
-        format!("{side} ({})", self.places[side])
-    }
-}
-
 /// A study's settings of a side's machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
@@ -133,6 +127,10 @@ pub struct Restarter {
 }
 
 impl Hosts {
+    pub(crate) fn end(&self, side: Side) -> String {
+        format!("{side} ({})", self.places[side])
+    }
+
     /// Refuses machines that cannot be rebooted, before anything is changed.
     ///
     /// # Errors

@@ -106,18 +106,7 @@ impl SettingsAgent {
         self.is_changed = false;
         Ok(ask!(self.agent, &Request::UndoMachine, Answer::MachineUndone(changes) => changes))
     }
-}
 
-impl Drop for SettingsAgent {
-    fn drop(&mut self) {
-        if self.is_changed {
-            // Nobody reads the result here; the journal stays if anything is left.
-            let _ = self.undo();
-        }
-    }
-}
-
-impl SettingsAgent {
     /// Starts the agent on a machine; nothing is changed. `program`: the netassay binary.
     ///
     /// # Errors
@@ -180,6 +169,15 @@ impl SettingsAgent {
 pub struct FixedFeature {
     interface: String,
     state: &'static str,
+}
+
+impl Drop for SettingsAgent {
+    fn drop(&mut self) {
+        if self.is_changed {
+            // Nobody reads the result here; the journal stays if anything is left.
+            let _ = self.undo();
+        }
+    }
 }
 
 /// Settings to be made on one interface.

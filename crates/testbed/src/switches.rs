@@ -45,6 +45,22 @@ impl Testbed {
         Ok(effective)
     }
 
+    pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
+        for end in self.ends() {
+            let (side, wanted) = (end.side, &tuning[end.side]);
+            if !wanted.varied.contains(&TuningKey::Placement) {
+                continue;
+            }
+            let receiving = end.place(wanted.placement)?;
+            let cpus = format_cpu_list(&end.cpus);
+            let Some(settled) = interface_read_back(effective, side) else { continue };
+            let irq = receiving
+                .unwrap_or_else(|| settled.tuning.get(&TuningKey::Placement).cloned().unwrap_or_default());
+            settled.tuning.insert(TuningKey::Placement, format!("irq {irq} traffic {cpus}"));
+        }
+        Ok(())
+    }
+
     fn settle_all(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let (own, under) = (&switches.own, &switches.underlay);
         let Some(family) = self.tunnel else {
@@ -132,24 +148,6 @@ fn agreed(switches: &InterfaceSwitches) -> Result<BTreeMap<String, bool>, Error>
         }
     }
     Ok(both)
-}
-
-impl Testbed {
-    pub(crate) fn place(&mut self, tuning: &BySide<Tuning>, effective: &mut Effective) -> Result<(), Error> {
-        for end in self.ends() {
-            let (side, wanted) = (end.side, &tuning[end.side]);
-            if !wanted.varied.contains(&TuningKey::Placement) {
-                continue;
-            }
-            let receiving = end.place(wanted.placement)?;
-            let cpus = format_cpu_list(&end.cpus);
-            let Some(settled) = interface_read_back(effective, side) else { continue };
-            let irq = receiving
-                .unwrap_or_else(|| settled.tuning.get(&TuningKey::Placement).cloned().unwrap_or_default());
-            settled.tuning.insert(TuningKey::Placement, format!("irq {irq} traffic {cpus}"));
-        }
-        Ok(())
-    }
 }
 
 fn interface_read_back(effective: &mut Effective, side: Side) -> Option<&mut Settled> {

@@ -7,7 +7,7 @@ use nix::libc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::kernel::attributes::{TYPE, attribute, attributes, push, u16_at, u32_at};
+use crate::kernel::attributes::{TYPE, attribute, attributes, encode, push, u16_at, u32_at};
 use crate::link::links::Links;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -227,10 +227,7 @@ fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
 
 fn without(inside: &[u8], left_out: &[u16]) -> Vec<u8> {
     let kept = attributes(inside).filter(|(kind, _)| !left_out.contains(&(kind & TYPE)));
-    kept.fold(Vec::new(), |mut bytes, (kind, value)| {
-        push(&mut bytes, kind, value);
-        bytes
-    })
+    encode(&kept.map(|(kind, value)| (kind, value.to_vec())).collect::<Vec<_>>())
 }
 
 impl Links {

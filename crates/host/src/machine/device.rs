@@ -61,7 +61,12 @@ impl SettingsReader<'_> {
                     let name = interface.now(&mut Links::open()?)?.name;
                     self.devices.insert(interface.clone(), Ethtool::open()?.device(&name)?);
                 }
-                return device_value(&self.devices[interface], interface, *setting);
+                let all = &self.devices[interface];
+                let value = all.get(setting).ok_or_else(|| {
+                    format!("interface {interface} has no {setting}: its driver does not have this setting")
+                })?;
+                let end = if is_chosen(*setting, all) { CHOSEN } else { "" };
+                return Ok(format!("{}{end}", setting.text(value.now)).into());
             }
             _ => {}
         }
@@ -164,20 +169,6 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &SettingValue) ->
         return Err(forbidden(target, why));
     }
     links.delete(name)
-}
-
-fn device_value(
-    all: &DeviceSettings,
-    interface: &Interface,
-    setting: DeviceSetting,
-) -> Result<SettingValue, Error> {
-    let Some(value) = all.get(&setting) else {
-        return Err(
-            format!("interface {interface} has no {setting}: its driver does not have this setting").into()
-        );
-    };
-    let end = if is_chosen(setting, all) { CHOSEN } else { "" };
-    Ok(format!("{}{end}", setting.text(value.now)).into())
 }
 
 fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! Restrictions of QEMU's process.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,16 +14,13 @@ use nix::unistd::geteuid;
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
-    static KNOWN: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<BTreeMap<PathBuf, bool>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, has)) = known.iter().find(|(path, _)| path == qemu) {
-        return *has;
-    }
-    let mut command = Command::new(qemu);
-    command.args(["-sandbox", SANDBOX, "-version"]).stdin(Stdio::null()).stdout(Stdio::null());
-    let has = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
-    known.push((qemu.to_owned(), has));
-    has
+    *known.entry(qemu.to_owned()).or_insert_with(|| {
+        let mut command = Command::new(qemu);
+        command.args(["-sandbox", SANDBOX, "-version"]).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    })
 }
 
 pub(crate) const NOBODY: u32 = 65_534;

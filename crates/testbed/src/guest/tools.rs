@@ -1,5 +1,6 @@
 //! The machine's means to run guests, which tests can replace.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,8 +23,13 @@ use crate::guest::spawn::{ProcessContext, in_memory, spawn};
 const QEMU: &str = "qemu-system-x86_64";
 const FIRMWARE: &str = "qboot.rom";
 
+// KVM normally takes a fraction of a second to the first line.
+const PATIENCE: Duration = Duration::from_secs(5);
+const GLANCE: Duration = Duration::from_millis(20);
+const FIRST_LINE: &str = "Linux version";
+
 /// The places of QEMU and KVM.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
@@ -68,14 +74,7 @@ impl Tools {
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
         env::split_paths(&self.path).map(|directory| directory.join(name)).find(|path| path.is_file())
     }
-}
 
-// KVM normally takes a fraction of a second to the first line.
-const PATIENCE: Duration = Duration::from_secs(5);
-const GLANCE: Duration = Duration::from_millis(20);
-const FIRST_LINE: &str = "Linux version";
-
-impl Tools {
     /// Boots `image` under KVM for at most a few seconds, until it prints its first line.
     ///
     /// # Errors
@@ -145,16 +144,11 @@ pub(crate) fn decide(order: &GuestOrder, tools: &Tools) -> Result<Accelerated, E
 }
 
 fn kvm_trial(tools: &Tools, image: &Path) -> Result<(), String> {
-    static TRIALS: Mutex<Vec<(Tools, Result<(), String>)>> = Mutex::new(Vec::new());
+    static TRIALS: Mutex<BTreeMap<Tools, Result<(), String>>> = Mutex::new(BTreeMap::new());
     // One trial for each set of tools: the guest's kernel makes no difference to KVM. The lock is
     // held through the trial: other threads wait for its outcome.
     let mut trials = TRIALS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = trials.iter().find(|(tried, _)| tried == tools) {
-        return known.clone();
-    }
-    let outcome = tools.try_kvm(image);
-    trials.push((tools.clone(), outcome.clone()));
-    outcome
+    trials.entry(tools.clone()).or_insert_with(|| tools.try_kvm(image)).clone()
 }
 
 #[cfg(test)]
