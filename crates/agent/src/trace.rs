@@ -205,30 +205,7 @@ impl TracedWork<'_> {
             Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}").into()),
         }
     }
-}
 
-fn counted(tracer: &Tracer, work: &mut LentWork<'_>, turns: u32) -> Result<Round, Refusal> {
-    follow(tracer, work)?;
-    let batch_ns = work.repeat(turns)?;
-    Ok(Round { batch_ns, reading: tracer.read()?, ..Round::default() })
-}
-
-fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
-    Ok(work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial))?)
-}
-
-fn described() -> io::Result<Worker> {
-    let thread = nix::unistd::gettid().as_raw().unsigned_abs();
-    Ok(Worker { thread, initial: host::bpf::current_thread()? })
-}
-
-// Samples of a profile: a function's share of a tenth is then known to half a hundredth.
-const SAMPLES: f64 = 4000.0;
-// With equal times for all messages, as with counted instructions, samples of one period would fall
-// on the same places again and again: each part has its own.
-const PARTS: u32 = 64;
-
-impl TracedWork<'_> {
     /// In ns.
     fn sample_period(&self) -> u64 {
         1_000_000_000 / u64::from(self.wanted.profile.max(1))
@@ -265,11 +242,33 @@ impl TracedWork<'_> {
     }
 }
 
+fn counted(tracer: &Tracer, work: &mut LentWork<'_>, turns: u32) -> Result<Round, Refusal> {
+    follow(tracer, work)?;
+    let batch_ns = work.repeat(turns)?;
+    Ok(Round { batch_ns, reading: tracer.read()?, ..Round::default() })
+}
+
+fn follow(tracer: &Tracer, work: &LentWork<'_>) -> Result<(), Refusal> {
+    Ok(work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial))?)
+}
+
+fn described() -> io::Result<Worker> {
+    let thread = nix::unistd::gettid().as_raw().unsigned_abs();
+    Ok(Worker { thread, initial: host::bpf::current_thread()? })
+}
+
+// Samples of a profile: a function's share of a tenth is then known to half a hundredth.
+const SAMPLES: f64 = 4000.0;
+// With equal times for all messages, as with counted instructions, samples of one period would fall
+// on the same places again and again: each part has its own.
+const PARTS: u32 = 64;
+
 fn period_addition(part: u32, message: f64) -> u64 {
     // Multiples of the golden ratio: the first few parts divide a message's time evenly already.
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     ((f64::from(part) * GOLDEN).fract() * message) as u64
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
