@@ -5,7 +5,7 @@ use words::{DEFAULT, DeviceForm, DeviceSetting, KEYS, Shape, Side, TuningKey, Vo
 
 use crate::model::switch::UNDERLAY as UNDER;
 use crate::model::tables::{GUEST, KIND, MACHINE, STUDY, SWITCH, UNDERLAY};
-use crate::model::{FactorSubject, KeyPart, KeyTable, Scope, limit};
+use crate::model::{KeyPart, KeyTable, Scope, Varied, limit};
 
 /// The JSON schema of a study file (draft 2020-12), indented. The same in every build.
 pub fn schema() -> String {
@@ -148,75 +148,73 @@ impl Parts {
 
     fn choice(&mut self, description: &str) -> Value {
         let mut schema = self.factors_but_workloads(description);
-        schema["properties"]["workload"] = self.of_subject(&FactorSubject::Workload);
+        schema["properties"]["workload"] = self.of_subject(&Varied::Workload);
         schema
     }
 
     fn factors_but_workloads(&mut self, description: &str) -> Value {
-        let mut schema = self.table_of(description, FactorSubject::names());
+        let mut schema = self.table_of(description, Varied::names());
         let under_side =
-            self.table_of("What differs under the tunnel on this side only.", FactorSubject::names_in(SIDE));
-        let mut of_side = self.table_of("What differs on this side only.", FactorSubject::names_in(SIDE));
+            self.table_of("What differs under the tunnel on this side only.", Varied::names_in(SIDE));
+        let mut of_side = self.table_of("What differs on this side only.", Varied::names_in(SIDE));
         of_side["properties"][UNDER] = self.named("UnderlayOfSide", under_side);
         let of_side = self.named("OfSide", of_side);
         for side in Side::BOTH {
             schema["properties"][side.word()] = of_side.clone();
         }
         let both = Scope { side: None, underlay: true };
-        let of_underlay =
-            self.table_of("What the interfaces under the tunnel have.", FactorSubject::names_in(both));
+        let of_underlay = self.table_of("What the interfaces under the tunnel have.", Varied::names_in(both));
         schema["properties"][UNDER] = self.named("OfUnderlay", of_underlay);
         // A side's factors are under the side (`transmitter.tso`), or in a quoted key.
         let sides = Side::BOTH.map(Side::word).join("|");
         let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
         schema["patternProperties"] = json!({
-            quoted("offloads"): self.of_subject(&FactorSubject::Offloads(SIDE)),
-            quoted(&features()): self.of_subject(&FactorSubject::Feature(SIDE, Vec::new())),
+            quoted("offloads"): self.of_subject(&Varied::Offloads(SIDE)),
+            quoted(&features()): self.of_subject(&Varied::Feature(SIDE, Vec::new())),
         });
         let all_like = |one: DeviceSetting| {
             let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.form() == one.form());
             quoted(&chosen.map(DeviceSetting::word).collect::<Vec<_>>().join("|"))
         };
         for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx, DeviceSetting::FlowHashUdp4] {
-            let levels = self.of_subject(&FactorSubject::Device(SIDE, one));
+            let levels = self.of_subject(&Varied::Device(SIDE, one));
             schema["patternProperties"][all_like(one)] = levels;
         }
         for key in TuningKey::ALL {
-            let levels = self.of_subject(&FactorSubject::Tuning(SIDE, key));
+            let levels = self.of_subject(&Varied::Tuning(SIDE, key));
             schema["patternProperties"][format!("^({sides})\\.{key}$")] = levels;
         }
         for key in UNDERLAY.factors() {
-            let levels = self.of_subject(&FactorSubject::Underlay(key));
+            let levels = self.of_subject(&Varied::Underlay(key));
             schema["patternProperties"][format!("^{UNDER}\\.{key}$")] = levels;
         }
         schema
     }
 
     fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
-        let levels =
-            |name: &'static str| Some((name.to_owned(), self.of_subject(&FactorSubject::from_name(name)?)));
+        let levels = |name: &'static str| Some((name.to_owned(), self.of_subject(&Varied::from_name(name)?)));
         object(description, names.filter_map(levels).collect())
     }
 
-    fn of_subject(&mut self, subject: &FactorSubject) -> Value {
+    fn of_subject(&mut self, subject: &Varied) -> Value {
         let of_table = |table: &KeyTable, key: &str| {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
         let named = |name: &str, help| (name.to_owned(), help);
         let (name, help) = match subject {
-            FactorSubject::Key(key) => {
+            Varied::Key(key) => {
                 return one_or_several(key.help, of_shape(key.shape, key.has_default()));
             }
-            FactorSubject::Workload => named("Names", "The name of a workload, if there are several."),
-            FactorSubject::Scenario => named(
+            Varied::Workload => named("Names", "The name of a workload, if there are several."),
+            Varied::Scenario => named(
                 "ScenarioLevels",
                 "The kind of testbed; a study with this factor has no `scenario` at its top.",
             ),
-            FactorSubject::Family => named("FamilyLevels", "The version of IP."),
-            FactorSubject::Offloads(_) => {
+            Varied::Family => named("FamilyLevels", "The version of IP."),
+            Varied::Offloads(_) => {
                 named("OffloadsLevels", "All offloads at once; a feature named by itself wins over it.")
             }
-            FactorSubject::Device(_, setting) => match setting.form() {
+            Varied::Device(_, setting) => match setting.form() {
                 DeviceForm::Number => named(
                     "DeviceLevels",
                     "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
@@ -227,17 +225,17 @@ impl Parts {
                     "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
                 ),
             },
-            FactorSubject::Tuning(_, key) => of_table(&MACHINE, key.word()),
-            FactorSubject::Feature(..) => named("SwitchLevels", "On or off."),
-            FactorSubject::Mtu => named("MtuLevels", "The MTU in bytes."),
-            FactorSubject::Twin => {
+            Varied::Tuning(_, key) => of_table(&MACHINE, key.word()),
+            Varied::Feature(..) => named("SwitchLevels", "On or off."),
+            Varied::Mtu => named("MtuLevels", "The MTU in bytes."),
+            Varied::Twin => {
                 named("TwinLevels", "Labels that change nothing: the same condition several times.")
             }
-            FactorSubject::Guest(key) => of_table(&GUEST, key),
-            FactorSubject::Underlay(key) => of_table(&UNDERLAY, key),
+            Varied::Guest(key) => of_table(&GUEST, key),
+            Varied::Underlay(key) => of_table(&UNDERLAY, key),
         };
         let mut one = subject.part().map(|part| self.part(part)).unwrap_or_default();
-        if let FactorSubject::Tuning(_, key) = subject {
+        if let Varied::Tuning(_, key) = subject {
             let other = match key {
                 TuningKey::Sysctl => json!({ "type": "string" }),
                 _ => json!({ "const": DEFAULT }),

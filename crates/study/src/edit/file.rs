@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 use words::{Scenario, Word as _};
 
-use crate::model::FactorSubject;
+use crate::model::Varied;
 use crate::read::factor::flatten;
 use crate::read::value::entries;
 use crate::read::{Problems, Stale};
@@ -126,7 +126,7 @@ impl File {
         }
     }
 
-    pub(crate) fn path_of(&self, factor: &FactorSubject) -> Option<Vec<String>> {
+    pub(crate) fn path_of(&self, factor: &Varied) -> Option<Vec<String>> {
         let text = self.0.to_string();
         let root = DeTable::parse(&text).ok()?;
         let DeValue::Table(factors) = root.get_ref().get("factors")?.get_ref() else { return None };

@@ -11,7 +11,7 @@ use crate::edit::assignment::Assignment;
 use crate::edit::file::{Base, File};
 use crate::model::switch::UNDERLAY;
 use crate::model::tables::{BOOTS, DESIGN, GUEST, PROTOCOL, STOP, STUDY, TRACE};
-use crate::model::{FactorSubject, KeyPart, KeyTable, Study, limit, tables};
+use crate::model::{KeyPart, KeyTable, Study, Varied, limit, tables};
 use crate::read::{Diagnostics, Problem, workload_keys};
 use crate::write::toml_value;
 
@@ -76,7 +76,7 @@ enum EditTarget<'k> {
     /// A key of each of these tables, by its path there.
     Keys(Vec<Base>, Vec<&'k str>),
     /// A factor, and its name with the side if it has one.
-    Factor(FactorSubject, &'k str),
+    Factor(Varied, &'k str),
 }
 
 impl<'k> EditTarget<'k> {
@@ -85,8 +85,7 @@ impl<'k> EditTarget<'k> {
             return Self::factor(name);
         }
         // Several values are levels of a factor; so is one value where the file has the factor.
-        let is_written =
-            || FactorSubject::from_name(key).is_some_and(|factor| file.path_of(&factor).is_some());
+        let is_written = || Varied::from_name(key).is_some_and(|factor| file.path_of(&factor).is_some());
         let varies = values.len() > 1 || is_written();
         match key.rsplit_once('.') {
             None => Self::bare(file, key, values.is_empty(), varies),
@@ -123,7 +122,7 @@ impl<'k> EditTarget<'k> {
     }
 
     fn factor(name: &'k str) -> Option<Self> {
-        FactorSubject::from_name(name).map(|subject| Self::Factor(subject, name))
+        Varied::from_name(name).map(|subject| Self::Factor(subject, name))
     }
 
     fn workloads(file: &File, name: Option<&str>, key: &'k str) -> Option<Self> {
@@ -186,20 +185,20 @@ pub(crate) fn workload_name(table: &dyn TableLike) -> Option<&str> {
     ["name", "kind"].into_iter().find_map(|key| table.get(key)?.as_str())
 }
 
-fn take_elsewhere(file: &mut File, factor: &FactorSubject, name: &str) {
+fn take_elsewhere(file: &mut File, factor: &Varied, name: &str) {
     match factor {
-        FactorSubject::Scenario => drop(file.take(Base::Root, &[name])),
-        FactorSubject::Guest(key) => drop(file.take(Base::Root, &["guest", key])),
-        FactorSubject::Underlay(key) => drop(file.take(Base::Root, &[UNDERLAY, key])),
-        FactorSubject::Key(_) => {
+        Varied::Scenario => drop(file.take(Base::Root, &[name])),
+        Varied::Guest(key) => drop(file.take(Base::Root, &["guest", key])),
+        Varied::Underlay(key) => drop(file.take(Base::Root, &[UNDERLAY, key])),
+        Varied::Key(_) => {
             for place in 0..file.tables("workload").len() {
                 file.take(Base::Item("workload", place), &[name]);
             }
         }
-        FactorSubject::Feature(..) => {
+        Varied::Feature(..) => {
             let offloads = file.0.get_mut("design").and_then(|design| design.get_mut("offloads"));
             let Some(offloads) = offloads.and_then(Item::as_array_mut) else { return };
-            offloads.retain(|one| one.as_str().and_then(FactorSubject::from_name).as_ref() != Some(factor));
+            offloads.retain(|one| one.as_str().and_then(Varied::from_name).as_ref() != Some(factor));
             if offloads.is_empty() {
                 file.take(Base::Root, &["design"]);
             }
@@ -211,7 +210,7 @@ fn take_elsewhere(file: &mut File, factor: &FactorSubject, name: &str) {
 fn unknown(key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let known = STUDY.keys().into_iter().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
-    let near = suggest::nearest(bare, known.chain(FactorSubject::names()));
+    let near = suggest::nearest(bare, known.chain(Varied::names()));
     let help = near.map(|near| format!("did you mean `{near}`?"));
     Problem::new(0..key.len(), format!("`--set` cannot change `{}`", quoted(key))).help(help.unwrap_or_else(|| {
         "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]`, `[design]` or `[trace]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"

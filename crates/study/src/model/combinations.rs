@@ -184,11 +184,11 @@ mod tests {
     use words::Value;
 
     use super::*;
-    use crate::model::FactorSubject;
+    use crate::model::Varied;
 
     fn factor(levels: u64) -> Factor {
         let levels = (0..levels).map(Value::Number).collect();
-        Factor { name: "mtu".into(), subject: FactorSubject::Mtu, values: levels }
+        Factor { name: "mtu".into(), subject: Varied::Mtu, values: levels }
     }
 
     #[test]

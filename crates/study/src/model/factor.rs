@@ -10,7 +10,7 @@ use crate::model::{KeyPart, Scope};
 pub struct Factor {
     /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
     pub name: String,
-    pub(crate) subject: FactorSubject,
+    pub(crate) subject: Varied,
     pub(crate) values: Vec<Value>,
 }
 
@@ -39,7 +39,7 @@ impl Factor {
 
 /// The thing that a factor changes; equal for `gso` and `tx-generic-segmentation`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FactorSubject {
+pub(crate) enum Varied {
     Workload,
     Scenario,
     Family,
@@ -55,7 +55,7 @@ pub(crate) enum FactorSubject {
     Feature(Scope, Vec<&'static str>),
 }
 
-impl FactorSubject {
+impl Varied {
     const WHOLE: [(&'static str, Self); 4] =
         [("scenario", Self::Scenario), ("family", Self::Family), ("mtu", Self::Mtu), ("twin", Self::Twin)];
 

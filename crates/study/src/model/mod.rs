@@ -15,7 +15,7 @@ pub(crate) mod tables;
 pub(crate) use boot_state::{BootState, Guest};
 pub(crate) use combinations::{ComparisonSpec, Fraction, LevelIndexes, Selection};
 pub(crate) use design::{DesignKind, Dropped, OffloadDesign, Unreachable};
-pub(crate) use factor::{Factor, FactorSubject};
+pub(crate) use factor::{Factor, Varied};
 pub(crate) use machine::{MachineTuning, Machines};
 pub(crate) use name::{Name, NameWord};
 pub(crate) use protocol::{Alternate, BootKind, Bounds, Order, Protocol, Stop, Tracing, WhetherTurns};

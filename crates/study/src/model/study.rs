@@ -3,8 +3,8 @@
 use words::{Scenario, Value, Workload};
 
 use crate::model::{
-    BootState, ComparisonSpec, Factor, FactorSubject, LevelIndexes, Machines, OffloadDesign, Protocol,
-    Selection, Tracing, combinations,
+    BootState, ComparisonSpec, Factor, LevelIndexes, Machines, OffloadDesign, Protocol, Selection, Tracing,
+    Varied, combinations,
 };
 
 /// A study: the parsed, valid file.
@@ -49,7 +49,7 @@ pub struct Study {
 impl Study {
     /// The kinds of testbed it runs on: one, unless `scenario` is a factor. Never empty.
     pub fn scenarios(&self) -> Vec<Scenario> {
-        let factor = self.factors.iter().find(|factor| factor.subject == FactorSubject::Scenario);
+        let factor = self.factors.iter().find(|factor| factor.subject == Varied::Scenario);
         factor.map_or_else(|| vec![self.boot.scenario], Factor::scenarios)
     }
 
@@ -82,7 +82,7 @@ impl Study {
 
     /// The factors that are settings of the machines themselves.
     pub fn machine_factors(&self) -> impl Iterator<Item = &str> {
-        let of_machine = |factor: &&Factor| matches!(factor.subject, FactorSubject::Tuning(..));
+        let of_machine = |factor: &&Factor| matches!(factor.subject, Varied::Tuning(..));
         self.factors.iter().filter(of_machine).map(|factor| factor.name.as_str())
     }
 }

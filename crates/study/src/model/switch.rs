@@ -4,7 +4,7 @@ use std::fmt;
 
 use words::{Side, Word};
 
-use crate::model::FactorSubject;
+use crate::model::Varied;
 
 /// A setting of the hosts that a factor changes; not of the traffic, testbed or kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,14 +30,12 @@ pub enum Switch {
 impl Switch {
     /// The switch that a factor's name means; `None` if the factor is no switch.
     pub fn named(factor: &str) -> Option<Self> {
-        match FactorSubject::from_name(factor)? {
-            FactorSubject::Feature(..) => Offload::named(factor).map(Self::Features),
-            FactorSubject::Offloads(scope) => {
-                Some(Self::Offloads { side: scope.side, underlay: scope.underlay })
-            }
-            FactorSubject::Mtu => Some(Self::Mtu { underlay: false }),
-            FactorSubject::Underlay("mtu") => Some(Self::Mtu { underlay: true }),
-            FactorSubject::Key(key) if key.name == "congestion_control" => Some(Self::CongestionControl),
+        match Varied::from_name(factor)? {
+            Varied::Feature(..) => Offload::named(factor).map(Self::Features),
+            Varied::Offloads(scope) => Some(Self::Offloads { side: scope.side, underlay: scope.underlay }),
+            Varied::Mtu => Some(Self::Mtu { underlay: false }),
+            Varied::Underlay("mtu") => Some(Self::Mtu { underlay: true }),
+            Varied::Key(key) if key.name == "congestion_control" => Some(Self::CongestionControl),
             _ => None,
         }
     }
@@ -115,8 +113,8 @@ pub struct Offload {
 impl Offload {
     /// The feature that a name means: `transmitter.underlay.tx-udp_tnl-segmentation`.
     pub fn named(factor: &str) -> Option<Self> {
-        match FactorSubject::from_name(factor)? {
-            FactorSubject::Feature(scope, features) => {
+        match Varied::from_name(factor)? {
+            Varied::Feature(scope, features) => {
                 Some(Self { side: scope.side, underlay: scope.underlay, features })
             }
             _ => None,

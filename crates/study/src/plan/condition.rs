@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use words::{Copies, DeviceSetting, Family, Field, Side, Tuning, Value, Workload, feature};
 
-use crate::model::{BootState, Factor, FactorSubject, LevelIndexes, Name, Offloads, Study};
+use crate::model::{BootState, Factor, LevelIndexes, Name, Offloads, Study, Varied};
 
 /// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Condition {
         let (factors, workloads) = (&study.factors, &study.workloads);
         let levels: Vec<(&Factor, &Value)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level])).collect();
-        let named = levels.iter().find(|(factor, _)| factor.subject == FactorSubject::Workload);
+        let named = levels.iter().find(|(factor, _)| factor.subject == Varied::Workload);
         let named = named.map(|(_, name)| name.to_string());
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
@@ -94,15 +94,15 @@ impl Condition {
         condition
     }
 
-    fn apply(&mut self, subject: &FactorSubject, level: &Value) {
+    fn apply(&mut self, subject: &Varied, level: &Value) {
         match subject {
-            FactorSubject::Scenario => self.boot.scenario.set(level),
-            FactorSubject::Family => self.family.set(level),
-            FactorSubject::Mtu => self.mtu.set(level),
-            FactorSubject::Key(key) => key.set(&mut self.workload, level),
-            FactorSubject::Underlay("mtu") => self.underlay.mtu.set(level),
-            FactorSubject::Underlay(_) => self.boot.underlay_family.set(level),
-            FactorSubject::Guest(key) => {
+            Varied::Scenario => self.boot.scenario.set(level),
+            Varied::Family => self.family.set(level),
+            Varied::Mtu => self.mtu.set(level),
+            Varied::Key(key) => key.set(&mut self.workload, level),
+            Varied::Underlay("mtu") => self.underlay.mtu.set(level),
+            Varied::Underlay(_) => self.boot.underlay_family.set(level),
+            Varied::Guest(key) => {
                 if let Some(guest) = &mut self.boot.guest {
                     guest.set(key, level);
                 }
@@ -160,21 +160,20 @@ impl SideSettings {
         // A side wins over both, then a feature by its kernel name over a group, then any feature
         // over the offloads as a whole.
         levels.sort_by_key(|(factor, _)| {
-            let features =
-                if let FactorSubject::Feature(_, names) = &factor.subject { names.len() } else { 0 };
+            let features = if let Varied::Feature(_, names) = &factor.subject { names.len() } else { 0 };
             (factor.subject.scope().side.is_some(), std::cmp::Reverse(features))
         });
         let mut settings = Self::default();
         for (factor, level) in levels {
             match (&factor.subject, level) {
-                (FactorSubject::Offloads(_), _) => settings.offloads.set(level),
-                (FactorSubject::Device(_, setting), _) => {
+                (Varied::Offloads(_), _) => settings.offloads.set(level),
+                (Varied::Device(_, setting), _) => {
                     // Without a value, which `default` has not, it stays as it is.
                     settings.device.remove(setting);
                     settings.device.extend(setting.of_level(level).map(|value| (*setting, value)));
                 }
-                (FactorSubject::Tuning(_, key), _) => settings.tuning.set(*key, level),
-                (FactorSubject::Feature(_, names), Value::Switch(on)) => {
+                (Varied::Tuning(_, key), _) => settings.tuning.set(*key, level),
+                (Varied::Feature(_, names), Value::Switch(on)) => {
                     settings.features.extend(names.iter().map(|name| ((*name).to_owned(), *on)));
                 }
                 _ => {}

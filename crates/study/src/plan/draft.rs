@@ -7,7 +7,7 @@ use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OV
 
 use crate::model::combinations::chooses;
 use crate::model::{
-    ComparisonSpec, Dropped, Factor, FactorSubject, LevelIndexes, Name, NameWord, Offloads, Scope, Study,
+    ComparisonSpec, Dropped, Factor, LevelIndexes, Name, NameWord, Offloads, Scope, Study, Varied,
 };
 use crate::plan::{Condition, Plan, PlannedQuestion, comparison};
 
@@ -114,9 +114,7 @@ pub(crate) fn label(study: &Study, cell: &LevelIndexes, condition: &Condition) -
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match &factor.subject {
             // They are understood without the factor's name.
-            FactorSubject::Workload | FactorSubject::Scenario | FactorSubject::Family => {
-                NameWord::alone(level.to_string())
-            }
+            Varied::Workload | Varied::Scenario | Varied::Family => NameWord::alone(level.to_string()),
             _ => NameWord { factor: Some(factor.name.clone()), level: factor.short(level) },
         })
         .chain(study.designed(cell).map(|(design, on)| design.word(&on)))
@@ -134,12 +132,12 @@ pub(crate) fn slug(study: &Study, cell: &LevelIndexes, condition: &Condition) ->
     let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
     let levels = || study.levels(cell);
-    if levels().any(|(factor, _)| factor.subject == FactorSubject::Workload)
+    if levels().any(|(factor, _)| factor.subject == Varied::Workload)
         && condition.workload.name != kind.word()
     {
         parts.push(condition.workload.name.to_lowercase());
     }
-    let of_all = levels().filter(|(factor, _)| factor.subject == FactorSubject::Offloads(Scope::default()));
+    let of_all = levels().filter(|(factor, _)| factor.subject == Varied::Offloads(Scope::default()));
     parts.extend(of_all.map(|(_, level)| offloads_slug(level).to_owned()));
     if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
@@ -169,27 +167,25 @@ fn other(factor: &Factor, level: &Value) -> Option<String> {
     let scope = factor.subject.scope().short();
     let name = factor.name.rsplit('.').next().unwrap_or_default();
     Some(match &factor.subject {
-        FactorSubject::Workload
-        | FactorSubject::Family
-        | FactorSubject::Offloads(Scope { side: None, underlay: false }) => {
+        Varied::Workload | Varied::Family | Varied::Offloads(Scope { side: None, underlay: false }) => {
             return None;
         }
-        FactorSubject::Key(key) if key.name == "checksum" => return None,
-        FactorSubject::Key(key) => {
+        Varied::Key(key) if key.name == "checksum" => return None,
+        Varied::Key(key) => {
             format!("{}{}", key.slug, level.to_string().to_lowercase().replace(['_', '+'], "-"))
         }
-        FactorSubject::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
-        FactorSubject::Feature(..) => format!("{scope}{name}-{level}"),
-        FactorSubject::Device(..) => format!("{scope}{}-{level}", name.replace('_', "-")),
-        FactorSubject::Tuning(..) => {
+        Varied::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
+        Varied::Feature(..) => format!("{scope}{name}-{level}"),
+        Varied::Device(..) => format!("{scope}{}-{level}", name.replace('_', "-")),
+        Varied::Tuning(..) => {
             format!("{scope}{}-{}", name.replace('_', "-"), plain(&level.to_string()))
         }
-        FactorSubject::Twin => format!("twin-{}", level.to_string().to_lowercase()),
-        FactorSubject::Scenario => level.to_string(),
-        FactorSubject::Underlay("family") => format!("{scope}{level}"),
-        FactorSubject::Guest("kernel") => format!("kernel-{}", plain(&factor.short(level))),
-        FactorSubject::Guest("command_line") if *level == Value::Default => "command-line-default".to_owned(),
-        FactorSubject::Guest("command_line") => plain(&level.to_string()),
+        Varied::Twin => format!("twin-{}", level.to_string().to_lowercase()),
+        Varied::Scenario => level.to_string(),
+        Varied::Underlay("family") => format!("{scope}{level}"),
+        Varied::Guest("kernel") => format!("kernel-{}", plain(&factor.short(level))),
+        Varied::Guest("command_line") if *level == Value::Default => "command-line-default".to_owned(),
+        Varied::Guest("command_line") => plain(&level.to_string()),
         _ => format!("{scope}{}{level}", name.replace('_', "-")),
     })
 }

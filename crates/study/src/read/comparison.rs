@@ -10,10 +10,10 @@ use words::suggest::quoted;
 use words::{Scenario, Shape, Traffic, metric, suggest};
 
 use crate::model::tables::COMPARISON;
-use crate::model::{ComparisonSpec, Factor, FactorSubject, Selection};
+use crate::model::{ComparisonSpec, Factor, Selection, Varied};
 use crate::plan::Unresolved;
 use crate::read::factor::{flatten, level};
-use crate::read::{Named, Problem, Problems, Stale, TomlEntry, TomlTable};
+use crate::read::{Named, Problem, Problems, Section, Stale, TomlEntry};
 
 #[derive(Debug)]
 pub(crate) struct ParsedComparison {
@@ -49,7 +49,7 @@ impl Offer<'_> {
 }
 
 pub(crate) fn read(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     scope: FactorScope<'_>,
     offer: Offer<'_>,
     problems: &mut Problems,
@@ -133,7 +133,7 @@ impl FactorScope<'_> {
 }
 
 pub(crate) fn exclusion(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     scope: FactorScope<'_>,
     problems: &mut Problems,
 ) -> Option<(Selection, String)> {
@@ -152,7 +152,7 @@ pub(crate) fn inline(
     scope: FactorScope<'_>,
     problems: &mut Problems,
 ) -> Option<Selection> {
-    let table = TomlTable::from_entry("{ family = \"ipv4\" }", entry, problems)?;
+    let table = Section::from_entry("{ family = \"ipv4\" }", entry, problems)?;
     select(table.rest(), FactorScope { part: Some(entry.key), ..scope }, problems)
 }
 
@@ -185,7 +185,7 @@ fn factor<'f>(
     problems: &mut Problems,
 ) -> Option<(usize, &'f Factor)> {
     let full = named.full();
-    let subject = if full == "workload" { Some(FactorSubject::Workload) } else { named.subject() };
+    let subject = if full == "workload" { Some(Varied::Workload) } else { named.subject() };
     let factors = || scope.factors.iter().enumerate();
     let found = subject.and_then(|subject| factors().find(|(_, factor)| factor.subject == subject));
     if found.is_none() && scope.whole {

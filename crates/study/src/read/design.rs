@@ -4,7 +4,7 @@ use words::suggest::quoted;
 
 use crate::model::tables::DESIGN;
 use crate::model::{DesignKind, Factor, Fraction, Offload, OffloadDesign, Scope, combinations, limit};
-use crate::read::{ParsedFactor, Problem, Problems, TomlEntry, TomlTable, factor};
+use crate::read::{ParsedFactor, Problem, Problems, Section, TomlEntry, factor};
 
 pub(crate) const MOST: u32 = 32;
 
@@ -13,7 +13,7 @@ type Designed = (OffloadDesign, Vec<ParsedFactor>, Vec<Vec<bool>>);
 
 /// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
 pub(crate) fn read(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     taken: &[ParsedFactor],
     problems: &mut Problems,
 ) -> Option<Designed> {

@@ -7,9 +7,9 @@ use toml::de::DeValue;
 use words::suggest::quoted;
 use words::{DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls, suggest};
 
-use crate::model::{Factor, FactorSubject, Scope, limit};
+use crate::model::{Factor, Scope, Varied, limit};
 use crate::read::value::{entries, kind};
-use crate::read::{Problem, Problems, TomlEntry, TomlTable, part};
+use crate::read::{Problem, Problems, Section, TomlEntry, part};
 
 #[derive(Debug)]
 pub(crate) struct ParsedFactor {
@@ -33,8 +33,8 @@ impl Named<'_> {
         format!("{}{}", self.scope, self.name)
     }
 
-    pub(crate) fn subject(&self) -> Option<FactorSubject> {
-        FactorSubject::named(self.scope, self.name)
+    pub(crate) fn subject(&self) -> Option<Varied> {
+        Varied::named(self.scope, self.name)
     }
 }
 
@@ -78,7 +78,7 @@ fn lay_flat<'t>(
     flat.push(Named { scope, name, path, place, value });
 }
 
-pub(crate) fn read(table: TomlTable<'_>, problems: &mut Problems) -> (Vec<ParsedFactor>, bool) {
+pub(crate) fn read(table: Section<'_>, problems: &mut Problems) -> (Vec<ParsedFactor>, bool) {
     let mut factors: Vec<ParsedFactor> = Vec::new();
     let mut whole = true;
     let place = table.span.clone();
@@ -109,13 +109,13 @@ pub(crate) fn read(table: TomlTable<'_>, problems: &mut Problems) -> (Vec<Parsed
     (factors, whole)
 }
 
-pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<FactorSubject> {
+pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Varied> {
     if let Some(subject) = named.subject() {
         return Some(subject);
     }
     let (name, scope) = (quoted(named.name), named.scope);
     let both = Scope { side: None, ..scope };
-    let of_sides = scope.side.filter(|_| FactorSubject::named(both, named.name).is_some());
+    let of_sides = scope.side.filter(|_| Varied::named(both, named.name).is_some());
     let (message, help) = if let Some(side) = of_sides {
         (
             format!("`{both}{name}` cannot differ between the two sides"),
@@ -127,23 +127,19 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Fact
         let all = || {
             format!(
                 "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`, after `transmitter.`, `receiver.` or `underlay.` where they have these; several `[[workload]]` become the factor `workload`",
-                suggest::list(&FactorSubject::whole_names().collect::<Vec<_>>()),
+                suggest::list(&Varied::whole_names().collect::<Vec<_>>()),
                 suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
                 suggest::list(&TuningKey::ALL.map(TuningKey::word))
             )
         };
-        let near = suggest::nearest(named.name, FactorSubject::names()).filter(|near| *near != named.name);
+        let near = suggest::nearest(named.name, Varied::names()).filter(|near| *near != named.name);
         let help = near.map_or_else(all, |near| format!("did you mean `{near}`?"));
         (format!("`{}` is not a factor", quoted(&named.full())), help)
     };
     Problem::new(named.place.clone(), message).help(help).reject(problems)
 }
 
-fn levels(
-    named: &Named<'_>,
-    subject: &FactorSubject,
-    problems: &mut Problems,
-) -> (Vec<Level>, Vec<Range<usize>>) {
+fn levels(named: &Named<'_>, subject: &Varied, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
     let values = TomlEntry::items(named.value);
     if values.is_empty() {
         let message = format!("`{}` has no level", named.full());
@@ -170,19 +166,15 @@ fn levels(
     (levels, places)
 }
 
-pub(crate) fn level(
-    value: &TomlEntry<'_>,
-    subject: &FactorSubject,
-    problems: &mut Problems,
-) -> Option<Level> {
+pub(crate) fn level(value: &TomlEntry<'_>, subject: &Varied, problems: &mut Problems) -> Option<Level> {
     match subject {
-        FactorSubject::Tuning(_, key)
+        Varied::Tuning(_, key)
             if *key != TuningKey::Sysctl
                 && matches!(value.value.get_ref(), DeValue::String(text) if text == DEFAULT) =>
         {
             Some(Level::Default)
         }
-        FactorSubject::Key(key) => value.of_shape(key.shape, key.has_default(), problems),
+        Varied::Key(key) => value.of_shape(key.shape, key.has_default(), problems),
         whole => part::read(value, whole.part()?, problems),
     }
 }
@@ -206,8 +198,8 @@ pub(crate) fn check(factors: &[ParsedFactor], scenarios: &[Scenario], problems: 
             };
             has_no_side
                 || match subject {
-                    FactorSubject::Device(_, setting) => setting.is_absent(*scenario, scope.underlay),
-                    FactorSubject::Tuning(_, key) => key.is_absent(*scenario),
+                    Varied::Device(_, setting) => setting.is_absent(*scenario, scope.underlay),
+                    Varied::Tuning(_, key) => key.is_absent(*scenario),
                     _ => false,
                 }
         };
@@ -215,10 +207,10 @@ pub(crate) fn check(factors: &[ParsedFactor], scenarios: &[Scenario], problems: 
             let able = Scenario::ALL.into_iter().filter(|one| !is_absent(one));
             let able = suggest::list(&able.map(Scenario::word).collect::<Vec<_>>());
             let help = match subject {
-                FactorSubject::Device(..) if scenario.has_tunnel() => {
+                Varied::Device(..) if scenario.has_tunnel() => {
                     format!("write `{}{}`", Scope { underlay: true, ..scope }, Scope::split(name).1)
                 }
-                FactorSubject::Tuning(..) => {
+                Varied::Tuning(..) => {
                     format!("use one of the scenarios {able}; for all conditions `[machine]` has it")
                 }
                 _ => scope.side.map_or(format!("use one of the scenarios {able}"), |side| {
@@ -228,7 +220,7 @@ pub(crate) fn check(factors: &[ParsedFactor], scenarios: &[Scenario], problems: 
             problems.report(place.clone(), format!("`{name}` cannot be set on `{scenario}`"), help);
             continue;
         }
-        if let FactorSubject::Tuning(_, TuningKey::Sysctl) = subject {
+        if let Varied::Tuning(_, TuningKey::Sysctl) = subject {
             let names = |level: String| parse_sysctls(&level).map(|all| all.into_keys().collect());
             let sets: Vec<Result<Vec<String>, _>> = factor.levels().map(names).collect();
             let of_machine = sets.iter().flatten().flatten().find(|sysctl| !sysctl.starts_with("net."));
@@ -246,7 +238,7 @@ pub(crate) fn check(factors: &[ParsedFactor], scenarios: &[Scenario], problems: 
         }
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         let of_side = |side: &Side| {
-            let own = FactorSubject::named(Scope { side: Some(*side), ..scope }, Scope::split(name).1);
+            let own = Varied::named(Scope { side: Some(*side), ..scope }, Scope::split(name).1);
             own.is_some_and(|own| factors.iter().any(|other| other.factor.subject == own))
         };
         if scope.side.is_none() && sides.iter().all(of_side) {

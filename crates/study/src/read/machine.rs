@@ -11,11 +11,11 @@ use words::{BySide, Placement, Shape, check_sysctl, feature, format_sysctls, par
 use crate::model::tables::{MACHINE, PLACEMENT};
 use crate::model::{MachineTuning, Machines, limit};
 use crate::read::value::entries;
-use crate::read::{Problem, Problems, TomlEntry, TomlTable};
+use crate::read::{Problem, Problems, Section, TomlEntry};
 
-pub(crate) fn read(mut table: TomlTable<'_>, problems: &mut Problems) -> Machines {
+pub(crate) fn read(mut table: Section<'_>, problems: &mut Problems) -> Machines {
     let mut of_side =
-        |key, name| Some(read_machine(TomlTable::from_entry(name, &table.take(key)?, problems)?, problems));
+        |key, name| Some(read_machine(Section::from_entry(name, &table.take(key)?, problems)?, problems));
     let transmitter = of_side("transmitter", "[machine.transmitter]").unwrap_or_default();
     let receiver = of_side("receiver", "[machine.receiver]").unwrap_or_default();
     Machines { own: BySide { transmitter, receiver }, both: read_machine(table, problems) }
@@ -23,7 +23,7 @@ pub(crate) fn read(mut table: TomlTable<'_>, problems: &mut Problems) -> Machine
 
 const FEATURES: &str = "features = { \"eth0\" = { tso = false } }";
 
-fn read_machine(mut table: TomlTable<'_>, problems: &mut Problems) -> MachineTuning {
+fn read_machine(mut table: Section<'_>, problems: &mut Problems) -> MachineTuning {
     const AFFINITY: &str = "irq_affinity = { \"eth0\" = [0] }";
     let machine = MachineTuning {
         sysctl: table.take("sysctl").map(|entry| sysctls(&entry, problems)).unwrap_or_default(),
@@ -48,7 +48,7 @@ pub(crate) fn placement(value: &TomlEntry<'_>, problems: &mut Problems) -> Optio
         }
         return read.ok();
     }
-    let mut table = TomlTable::from_entry(NAME, value, problems)?;
+    let mut table = Section::from_entry(NAME, value, problems)?;
     let mut cpu = |key| table.require(key, NAME, problems)?.get(limit::CPU, problems);
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
@@ -93,8 +93,8 @@ fn check_changeable(name: &str, span: Range<usize>, problems: &mut Problems) -> 
 /// Sysctls, by quoted names or by the tables that dotted ones make.
 fn sysctls(entry: &TomlEntry<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
     let mut sysctls = BTreeMap::new();
-    let table = TomlTable::from_entry("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems);
-    let rest = table.map(TomlTable::rest).unwrap_or_default();
+    let table = Section::from_entry("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems);
+    let rest = table.map(Section::rest).unwrap_or_default();
     let mut open: Vec<(String, TomlEntry<'_>)> =
         rest.into_iter().map(|entry| (entry.key.to_owned(), entry)).collect();
     while let Some((name, entry)) = open.pop() {
@@ -131,8 +131,8 @@ fn by_interface<T>(
     read: impl Fn(&TomlEntry<'_>, &mut Problems) -> Option<T>,
 ) -> BTreeMap<String, T> {
     let mut map = BTreeMap::new();
-    let table = entry.and_then(|entry| TomlTable::from_entry(name, &entry, problems));
-    for entry in table.map(TomlTable::rest).unwrap_or_default() {
+    let table = entry.and_then(|entry| Section::from_entry(name, &entry, problems));
+    for entry in table.map(Section::rest).unwrap_or_default() {
         if let Err(error) = check_interface(entry.key) {
             problems.report(entry.key_span.clone(), error.to_string(), format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
@@ -169,7 +169,7 @@ pub(crate) fn cpus(value: &TomlEntry<'_>, problems: &mut Problems) -> Option<Vec
 }
 
 fn features(entry: &TomlEntry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
-    let table = TomlTable::from_entry(FEATURES, entry, problems)?;
+    let table = Section::from_entry(FEATURES, entry, problems)?;
     let mut features = BTreeMap::new();
     for entry in table.rest() {
         let on = entry.get(Shape::Switch, problems);

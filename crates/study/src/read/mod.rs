@@ -18,5 +18,5 @@ pub(crate) use comparison::{FactorScope, ParsedComparison};
 pub(crate) use diagnostic::{Diagnostics, Problem, Problems, Stale};
 pub(crate) use factor::{Named, ParsedFactor};
 pub(crate) use testbed::ParsedTestbed;
-pub(crate) use value::{TomlEntry, TomlTable};
+pub(crate) use value::{Section, TomlEntry};
 pub(crate) use workload::{ParsedWorkload, keys as workload_keys};

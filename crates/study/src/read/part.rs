@@ -8,7 +8,7 @@ use words::suggest::quoted;
 use words::{DEFAULT, Shape, Value as Read, flow_hash};
 
 use crate::model::{KeyPart, limit, tables};
-use crate::read::{Problem, Problems, TomlEntry, TomlTable, machine};
+use crate::read::{Problem, Problems, Section, TomlEntry, machine};
 
 /// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -18,7 +18,7 @@ pub(crate) type Places = BTreeMap<&'static str, Range<usize>>;
 
 /// Reports unknown keys, and returns the places of the known ones.
 pub(crate) fn fill(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     rows: &tables::KeyTable,
     problems: &mut Problems,
     mut set: impl FnMut(&'static str, &Read),

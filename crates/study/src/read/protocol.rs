@@ -8,11 +8,11 @@ use words::{Field, Scenario, Shape, format_duration};
 
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::model::{Alternate, Bounds, Protocol, Stop, WhetherTurns, limit};
-use crate::read::{Problem, Problems, TomlEntry, TomlTable, part};
+use crate::read::{Problem, Problems, Section, TomlEntry, part};
 
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
 pub(crate) fn read(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     scenarios: &[Scenario],
     problems: &mut Problems,
 ) -> (Protocol, bool) {
@@ -73,8 +73,7 @@ fn boots(entry: &TomlEntry<'_>, scenarios: &[Scenario], protocol: &mut Protocol,
         protocol.boots = entry.get(limit::BOOTS, problems).unwrap_or(protocol.boots);
         return;
     }
-    let Some(table) = TomlTable::from_entry("boots = { how = \"reboot\", count = 3 }", entry, problems)
-    else {
+    let Some(table) = Section::from_entry("boots = { how = \"reboot\", count = 3 }", entry, problems) else {
         return;
     };
     let places = part::fill(table, &BOOTS, problems, |key, value| match key {
@@ -94,7 +93,7 @@ fn boots(entry: &TomlEntry<'_>, scenarios: &[Scenario], protocol: &mut Protocol,
 
 /// `stop = { detect = "2%" }`.
 fn stop(entry: &TomlEntry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
-    let mut table = TomlTable::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
+    let mut table = Section::from_entry("stop = { detect = \"2%\" }", entry, problems)?;
     let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
     let detect = detect.and_then(|entry| entry.get(Shape::Share, problems));
     let written = table.take("looks");

@@ -4,14 +4,12 @@ use toml::de::DeTable;
 use words::{Direction, Family, Field, Key, Scenario, Shape, Traffic};
 
 use crate::model::tables::{GUEST, STUDY, UNDERLAY};
-use crate::model::{
-    BootState, ComparisonSpec, Factor, FactorSubject, Guest, Protocol, Study, TestbedPlace, limit,
-};
+use crate::model::{BootState, ComparisonSpec, Factor, Guest, Protocol, Study, TestbedPlace, Varied, limit};
 use crate::plan::Flows;
 use crate::read::part::Places;
 use crate::read::{
     Diagnostics, FactorScope, ParsedComparison, ParsedFactor, ParsedTestbed, ParsedWorkload, Problem,
-    Problems, TomlTable, check, comparison, design, factor, machine, part, protocol, tracing, workload,
+    Problems, Section, check, comparison, design, factor, machine, part, protocol, tracing, workload,
 };
 
 impl Study {
@@ -34,7 +32,7 @@ impl Study {
             return Err(Diagnostics::new(file_name, text, problems));
         }
         let mut problems = Problems::default();
-        let root = TomlTable::new("the study", 0..0, table.get_ref());
+        let root = Section::new("the study", 0..0, table.get_ref());
         match read(root, text, &mut problems) {
             Some(study) if problems.count() == 0 => Ok(study),
             _ => Err(Diagnostics::new(file_name, text, problems)),
@@ -43,7 +41,7 @@ impl Study {
 }
 
 /// The study, as far as it can be read; `problems` tells whether it is valid.
-fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
+fn read(mut root: Section<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
     let name = name.and_then(|entry| entry.identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
@@ -70,7 +68,7 @@ fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
     let written =
-        written.map(|entry| TomlTable::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
+        written.map(|entry| Section::list_from_entry("[[workload]]", &entry, limit::BLOCKS, problems));
     let (mut workloads, workloads_whole) = workload::read(written.unwrap_or_default(), problems);
     let (mut factors, factors_whole) =
         root.table("[factors]", problems).map_or((Vec::new(), true), |table| factor::read(table, problems));
@@ -102,7 +100,7 @@ fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, &scenarios, problems);
     let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject.key()).collect();
-    let family = factors.iter().find(|read| read.factor.subject == FactorSubject::Family);
+    let family = factors.iter().find(|read| read.factor.subject == Varied::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
         workload::yield_to_factors(read, &varied, Family::from_ipv6(!ipv4), problems);
@@ -200,8 +198,8 @@ fn read(mut root: TomlTable<'_>, text: &str, problems: &mut Problems) -> Option<
     Some(study)
 }
 
-fn scenarios(root: &mut TomlTable<'_>, factors: &[ParsedFactor], problems: &mut Problems) -> Vec<Scenario> {
-    let factor = factors.iter().find(|read| read.factor.subject == FactorSubject::Scenario);
+fn scenarios(root: &mut Section<'_>, factors: &[ParsedFactor], problems: &mut Problems) -> Vec<Scenario> {
+    let factor = factors.iter().find(|read| read.factor.subject == Varied::Scenario);
     let Some(factor) = factor else {
         let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
         return entry.and_then(|entry| entry.word(problems)).into_iter().collect();
@@ -215,7 +213,7 @@ fn scenarios(root: &mut TomlTable<'_>, factors: &[ParsedFactor], problems: &mut 
 fn with_workloads(workloads: &[ParsedWorkload], factors: &[ParsedFactor]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let values = workloads.iter().map(|read| words::Value::Text(read.workload.name.clone())).collect();
-        Factor { name: "workload".to_owned(), subject: FactorSubject::Workload, values }
+        Factor { name: "workload".to_owned(), subject: Varied::Workload, values }
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use words::{Acceleration, Scenario, Value};
 
-use crate::model::{BootKind, FactorSubject, Guest};
+use crate::model::{BootKind, Guest, Varied};
 use crate::read::part::Places;
 use crate::read::{ParsedFactor, Problems, factor};
 
@@ -27,8 +27,8 @@ impl ParsedTestbed<'_> {
     }
 
     pub(crate) fn check(&self, problems: &mut Problems) {
-        let in_guest = self.guest_keys.iter().map(|(key, place)| (FactorSubject::Guest(key), place));
-        let in_underlay = self.underlay_keys.iter().map(|(key, place)| (FactorSubject::Underlay(key), place));
+        let in_guest = self.guest_keys.iter().map(|(key, place)| (Varied::Guest(key), place));
+        let in_underlay = self.underlay_keys.iter().map(|(key, place)| (Varied::Underlay(key), place));
         for (subject, place) in in_guest.chain(in_underlay) {
             if let Some(read) = self.factor(&subject) {
                 factor::report_overridden(&read.factor.name, place.clone(), problems);
@@ -61,12 +61,12 @@ impl ParsedTestbed<'_> {
         }
     }
 
-    fn factor(&self, subject: &FactorSubject) -> Option<&ParsedFactor> {
+    fn factor(&self, subject: &Varied) -> Option<&ParsedFactor> {
         self.factors.iter().find(|read| read.factor.subject == *subject)
     }
 
     fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
-        let factor = self.factor(&FactorSubject::Guest(key)).map(|read| read.name.clone());
+        let factor = self.factor(&Varied::Guest(key)).map(|read| read.name.clone());
         factor.or_else(|| self.guest_keys.get(key).cloned())
     }
 
@@ -76,7 +76,7 @@ impl ParsedTestbed<'_> {
         problems.report(self.guest_place.clone(), message, HELP);
         let has_kernels = self.scenarios.iter().all(|scenario| scenario.has_machines());
         for read in self.factors {
-            let FactorSubject::Guest(key) = read.factor.subject else { continue };
+            let Varied::Guest(key) = read.factor.subject else { continue };
             if key != "kernel" || !has_kernels {
                 let name = &read.factor.name;
                 let message = format!("`{name}` is a setting of virtual machines, and `{scenario}` has none");
@@ -87,7 +87,7 @@ impl ParsedTestbed<'_> {
 
     pub(crate) fn kernels_of_machines(&self, how: BootKind, problems: &mut Problems) {
         let are_machines = self.scenarios.iter().any(|scenario| scenario.has_machines());
-        let read = self.factor(&FactorSubject::Guest("kernel"));
+        let read = self.factor(&Varied::Guest("kernel"));
         let read = read.filter(|_| are_machines && how != BootKind::Reboot);
         let message = "`kernel` of machines changes when they restart, and here they do not";
         let help = "write `boots = { how = \"reboot\", count = 3 }` in `[protocol]`, or remove it";
@@ -109,7 +109,7 @@ impl ParsedTestbed<'_> {
 
     fn exactly_one(&self, problems: &mut Problems) {
         let vcpus = self.guest_keys.get("vcpus").cloned().filter(|_| self.guest.vcpus != 1);
-        let levels = self.factor(&FactorSubject::Guest("vcpus")).into_iter().flat_map(|read| {
+        let levels = self.factor(&Varied::Guest("vcpus")).into_iter().flat_map(|read| {
             let levels = read.factor.values.iter().zip(&read.levels);
             levels.filter(|(level, _)| **level != Value::Number(1)).map(|(_, place)| place.clone())
         });

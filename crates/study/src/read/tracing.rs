@@ -4,12 +4,12 @@ use words::{Field, KernelPath, Scenario, Word};
 
 use crate::model::Tracing;
 use crate::model::tables::TRACE;
-use crate::read::{ParsedWorkload, Problem, Problems, TomlEntry, TomlTable, part};
+use crate::read::{ParsedWorkload, Problem, Problems, Section, TomlEntry, part};
 
 /// Reports traffic that cannot be traced: between two namespaces of this machine, or not one
 /// message after the other.
 pub(crate) fn read(
-    mut table: TomlTable<'_>,
+    mut table: Section<'_>,
     (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
     workloads: &[ParsedWorkload],
     problems: &mut Problems,

@@ -121,13 +121,13 @@ impl<'v> TomlEntry<'v> {
 }
 
 #[derive(Debug)]
-pub(crate) struct TomlTable<'t> {
+pub(crate) struct Section<'t> {
     pub(crate) name: &'static str,
     pub(crate) span: Range<usize>,
     entries: Vec<TomlEntry<'t>>,
 }
 
-impl<'t> TomlTable<'t> {
+impl<'t> Section<'t> {
     pub(crate) fn new(name: &'static str, span: Range<usize>, table: &'t DeTable<'t>) -> Self {
         Self { name, span, entries: entries(table) }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use words::{Family, KEYS, Key, Kind, Workload};
 
 use crate::read::part::Places;
-use crate::read::{Problems, TomlTable, factor};
+use crate::read::{Problems, Section, factor};
 
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
@@ -30,7 +30,7 @@ impl ParsedWorkload {
     }
 }
 
-pub(crate) fn read(tables: Vec<TomlTable<'_>>, problems: &mut Problems) -> (Vec<ParsedWorkload>, bool) {
+pub(crate) fn read(tables: Vec<Section<'_>>, problems: &mut Problems) -> (Vec<ParsedWorkload>, bool) {
     let written = tables.len();
     let workloads: Vec<ParsedWorkload> =
         tables.into_iter().filter_map(|table| read_workload(table, problems)).collect();
@@ -46,7 +46,7 @@ pub(crate) fn read(tables: Vec<TomlTable<'_>>, problems: &mut Problems) -> (Vec<
     (workloads, whole)
 }
 
-fn read_workload(mut table: TomlTable<'_>, problems: &mut Problems) -> Option<ParsedWorkload> {
+fn read_workload(mut table: Section<'_>, problems: &mut Problems) -> Option<ParsedWorkload> {
     let (place, mut written) = (table.span.clone(), Places::new());
     let kind = table.require("kind", "`kind = \"tcp_stream\"`", problems);
     written.extend(kind.iter().map(|entry| ("kind", entry.span())));

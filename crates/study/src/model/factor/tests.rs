@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn two_names_of_one_feature_are_one_subject() {
-    let named = |name| FactorSubject::from_name(name).unwrap();
+    let named = |name| Varied::from_name(name).unwrap();
     assert_eq!(named("gso"), named("tx-generic-segmentation"));
     assert_eq!(named("tso"), named("tcp-segmentation-offload"));
     assert_ne!(named("tso"), named("tx-tcp-segmentation"));
@@ -22,7 +22,7 @@ fn a_kernel_goes_by_its_release() {
     }
     let kernels = ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "b/vmlinuz-6.6", "running"];
     let levels = kernels.map(|kernel| Value::Text(kernel.to_owned())).to_vec();
-    let factor = Factor { name: "kernel".into(), subject: FactorSubject::Guest("kernel"), values: levels };
+    let factor = Factor { name: "kernel".into(), subject: Varied::Guest("kernel"), values: levels };
     let short: Vec<String> = factor.values.iter().map(|level| factor.short(level)).collect();
     assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
 }
@@ -30,34 +30,31 @@ fn a_kernel_goes_by_its_release() {
 #[test]
 fn only_settings_of_interfaces_have_sides() {
     for scope in ["transmitter.", "underlay.", "receiver.underlay."] {
-        assert_eq!(FactorSubject::from_name(&format!("{scope}rx_ring")).unwrap().scope().to_string(), scope);
-        assert!(FactorSubject::from_name(&format!("{scope}offloads")).is_some());
-        assert_eq!(FactorSubject::from_name(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
+        assert_eq!(Varied::from_name(&format!("{scope}rx_ring")).unwrap().scope().to_string(), scope);
+        assert!(Varied::from_name(&format!("{scope}offloads")).is_some());
+        assert_eq!(Varied::from_name(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
     }
     let of_guest = ["kernel", "command_line", "vcpus", "nic", "copies"];
     assert!(GUEST.factors().eq(of_guest));
-    let of_guest = of_guest.map(|key| (key, FactorSubject::Guest(key)));
-    for (name, subject) in FactorSubject::WHOLE.into_iter().chain(of_guest) {
-        assert_eq!(FactorSubject::from_name(name), Some(subject));
-        assert_eq!(FactorSubject::from_name(&format!("transmitter.{name}")), None, "{name}");
+    let of_guest = of_guest.map(|key| (key, Varied::Guest(key)));
+    for (name, subject) in Varied::WHOLE.into_iter().chain(of_guest) {
+        assert_eq!(Varied::from_name(name), Some(subject));
+        assert_eq!(Varied::from_name(&format!("transmitter.{name}")), None, "{name}");
     }
     for name in ["family", "mtu"] {
-        assert_eq!(
-            FactorSubject::from_name(&format!("underlay.{name}")),
-            Some(FactorSubject::Underlay(name))
-        );
-        assert_eq!(FactorSubject::from_name(&format!("transmitter.underlay.{name}")), None, "{name}");
+        assert_eq!(Varied::from_name(&format!("underlay.{name}")), Some(Varied::Underlay(name)));
+        assert_eq!(Varied::from_name(&format!("transmitter.underlay.{name}")), None, "{name}");
     }
     assert!(MACHINE.factors().eq(TuningKey::ALL.map(TuningKey::word)));
     for key in TuningKey::ALL {
-        assert!(FactorSubject::from_name(&format!("receiver.{key}")).unwrap().part().is_some());
-        assert_eq!(FactorSubject::from_name(&format!("underlay.{key}")), None);
+        assert!(Varied::from_name(&format!("receiver.{key}")).unwrap().part().is_some());
+        assert_eq!(Varied::from_name(&format!("underlay.{key}")), None);
     }
-    assert_eq!(FactorSubject::from_name("underlay.kernel"), None);
-    assert_eq!(FactorSubject::from_name("verify"), None, "a precaution is no question");
+    assert_eq!(Varied::from_name("underlay.kernel"), None);
+    assert_eq!(Varied::from_name("verify"), None, "a precaution is no question");
     for key in KEYS.iter().filter(|key| key.is_factor) {
-        assert_eq!(FactorSubject::from_name(key.name), Some(FactorSubject::Key(key)));
-        assert_eq!(FactorSubject::from_name(&format!("transmitter.{}", key.name)), None);
+        assert_eq!(Varied::from_name(key.name), Some(Varied::Key(key)));
+        assert_eq!(Varied::from_name(&format!("transmitter.{}", key.name)), None);
     }
-    assert_eq!(FactorSubject::from_name("workload"), None, "workloads become a factor by being several");
+    assert_eq!(Varied::from_name("workload"), None, "workloads become a factor by being several");
 }

@@ -6,7 +6,7 @@ fn settings(levels: &[(&str, Option<Side>, &str)]) -> [SideSettings; 2] {
     let factors: Vec<Factor> = levels
         .iter()
         .map(|(name, side, level)| {
-            let subject = FactorSubject::named(Scope { side: *side, underlay: false }, name).unwrap();
+            let subject = Varied::named(Scope { side: *side, underlay: false }, name).unwrap();
             Factor { name: (*name).into(), subject, values: vec![level_value(level)] }
         })
         .collect();
@@ -104,7 +104,7 @@ fn a_feature_for_both_wins_over_the_offloads_of_a_side() {
 #[test]
 fn the_underlay_is_set_apart_from_the_tunnel() {
     let factor = |name: &str, level| {
-        let subject = FactorSubject::from_name(name).unwrap();
+        let subject = Varied::from_name(name).unwrap();
         Factor { name: name.into(), subject, values: vec![level_value(level)] }
     };
     let factors = [
