@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use netassay_samples::ministat::{
-    ConfidenceLevel, MinistatPlot, MinistatRefusal, MinistatRequest, Set, report, write_all,
+    ConfidenceLevel, MinistatPlot, MinistatRequest, Rejection, Set, report, write_all,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,10 +21,7 @@ fn fixtures(name: &str) -> PathBuf {
 
 /// The program with its files in `directory`, but for what the operating system says: none if a
 /// file cannot be opened.
-fn run(
-    directory: &Path,
-    request: Result<MinistatRequest, MinistatRefusal>,
-) -> Option<Result<Vec<u8>, MinistatRefusal>> {
+fn run(directory: &Path, request: Result<MinistatRequest, Rejection>) -> Option<Result<Vec<u8>, Rejection>> {
     let request = match request {
         Ok(request) => request,
         Err(refusal) => return Some(Err(refusal)),
@@ -37,11 +34,11 @@ fn run(
         let name = if name == "-" { "<stdin>" } else { name };
         let mut values = Vec::new();
         if let Err(error) = request.format().read(&bytes, &mut values) {
-            return Some(Err(MinistatRefusal::invalid_data(name.as_bytes(), error.line)));
+            return Some(Err(Rejection::invalid_data(name.as_bytes(), error.line)));
         }
         match Set::new(name, &values) {
             Ok(set) => sets.push(set),
-            Err(_) => return Some(Err(MinistatRefusal::too_few_points(name.as_bytes()))),
+            Err(_) => return Some(Err(Rejection::too_few_points(name.as_bytes()))),
         }
     }
     let width = request.width.unwrap_or(74);
@@ -54,7 +51,7 @@ fn run(
 }
 
 /// The request in a recorded command line, and whether that is all there is to the case.
-fn parse(command: &str) -> Result<MinistatRequest, MinistatRefusal> {
+fn parse(command: &str) -> Result<MinistatRequest, Rejection> {
     let words =
         command.split_whitespace().take_while(|word| *word != "|").skip_while(|word| *word != "ministat");
     let words = words.skip(1).map(|word| word.trim_matches('"').as_bytes().to_vec());
@@ -75,7 +72,7 @@ fn every_recorded_case() {
             continue;
         };
         let (stdout, refusal) = match got {
-            Ok(stdout) => (stdout, MinistatRefusal { text: Vec::new(), code: 0 }),
+            Ok(stdout) => (stdout, Rejection { text: Vec::new(), code: 0 }),
             Err(refusal) => (Vec::new(), refusal),
         };
         assert_eq!(String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&read("stdout")), "{case}");

@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use samples::ministat::{MinistatPlot, MinistatRefusal, MinistatRequest, write_all};
+use samples::ministat::{MinistatPlot, MinistatRequest, Rejection, write_all};
 
 const NAME: &str = "ministat";
 
@@ -59,7 +59,7 @@ fn run(program: &OsStr, words: impl Iterator<Item = OsString>) -> ExitCode {
     ended(request.and_then(|request| answer(&request)))
 }
 
-fn ended(result: Result<(), MinistatRefusal>) -> ExitCode {
+fn ended(result: Result<(), Rejection>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
@@ -70,22 +70,22 @@ fn ended(result: Result<(), MinistatRefusal>) -> ExitCode {
     }
 }
 
-fn answer(request: &MinistatRequest) -> Result<(), MinistatRefusal> {
+fn answer(request: &MinistatRequest) -> Result<(), Rejection> {
     let (sets, names) = input::read(request)?;
     let width = || request.width.unwrap_or_else(terminal::plot_width);
     let plot = if request.plot { MinistatPlot::new(&sets, width(), request.separate_bars) } else { Ok(None) };
-    let plot = plot.map_err(|error| MinistatRefusal::other(&error.to_string(), 2))?;
+    let plot = plot.map_err(|error| Rejection::other(&error.to_string(), 2))?;
     let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
     print(|out| write_all(out, request, &sets, &names, plot.as_ref()))
 }
 
-fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), MinistatRefusal> {
+fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Rejection> {
     let written = io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| {
         // Not through Rust's line buffer, which would write line by line.
         let mut out = BufWriter::with_capacity(1 << 16, File::from(stdout));
         write(&mut out).and_then(|()| out.flush())
     });
     written.map_err(|error| {
-        MinistatRefusal::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
+        Rejection::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
     })
 }

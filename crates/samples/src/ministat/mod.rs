@@ -6,7 +6,7 @@
 //! quarter to a half of all comparisons; [`stats::analyse`] gives valid verdicts.
 //!
 //! [`MinistatRequest`] is the command line, [`ValueFormat`] reads lines, [`Values`] and [`Set`]
-//! summarise, [`MinistatPlot`] and [`write_all`] show, [`MinistatRefusal`] is the error output.
+//! summarise, [`MinistatPlot`] and [`write_all`] show, [`Rejection`] is the error output.
 
 mod lines;
 mod number;
@@ -20,7 +20,7 @@ mod student;
 pub use lines::{InvalidData, ValueFormat};
 pub use number::parse_number;
 pub use plot::{MAX_SETS, MAX_WIDTH, MinistatPlot};
-pub use refusal::{MinistatError, MinistatRefusal};
+pub use refusal::{MinistatError, Rejection};
 pub use report::{report, write_all};
 pub use request::{MinistatRequest, columns};
 pub use set::{Set, Values};

@@ -18,58 +18,55 @@ pub enum MinistatError {
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MinistatRefusal {
+pub struct Rejection {
     /// The text for standard error, with newlines. File names are not converted.
     pub text: Vec<u8>,
     /// The exit code.
     pub code: u8,
 }
 
-impl MinistatRefusal {
+impl Rejection {
     /// A wrong command line: the complaint, and the usage.
-    pub fn usage(complaint: &str) -> MinistatRefusal {
-        MinistatRefusal { text: [complaint, "\n", USAGE].concat().into_bytes(), code: 2 }
+    pub fn usage(complaint: &str) -> Rejection {
+        Rejection { text: [complaint, "\n", USAGE].concat().into_bytes(), code: 2 }
     }
 
-    /// A refusal as [`MinistatRefusal::usage`], after getopt's own complaint.
-    pub(crate) fn getopt(program: &[u8], complaint: &str, option: u8) -> MinistatRefusal {
+    /// A refusal as [`Rejection::usage`], after getopt's own complaint.
+    pub(crate) fn getopt(program: &[u8], complaint: &str, option: u8) -> Rejection {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
-        let usage = MinistatRefusal::usage("Unknown option");
+        let usage = Rejection::usage("Unknown option");
         let text =
             [program, b": ", before.as_bytes(), &[option], after.as_bytes(), b"\n", &usage.text].concat();
-        MinistatRefusal { text, ..usage }
+        Rejection { text, ..usage }
     }
 
     /// A file cannot be opened.
-    pub fn cannot_open(name: &[u8], reason: &str) -> MinistatRefusal {
-        MinistatRefusal::from_line(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], 1)
+    pub fn cannot_open(name: &[u8], reason: &str) -> Rejection {
+        Rejection::from_line(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], 1)
     }
 
     /// A file cannot be read to its end.
-    pub fn cannot_read(name: &[u8], reason: &str) -> MinistatRefusal {
-        MinistatRefusal::from_line(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
+    pub fn cannot_read(name: &[u8], reason: &str) -> Rejection {
+        Rejection::from_line(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
     }
 
     /// A token in the column is not a number.
-    pub fn invalid_data(name: &[u8], line: u64) -> MinistatRefusal {
-        MinistatRefusal::from_line(
-            &[format!("ministat: Invalid data on line {line} in ").as_bytes(), name],
-            2,
-        )
+    pub fn invalid_data(name: &[u8], line: u64) -> Rejection {
+        Rejection::from_line(&[format!("ministat: Invalid data on line {line} in ").as_bytes(), name], 2)
     }
 
     /// A set has too few values.
-    pub fn too_few_points(name: &[u8]) -> MinistatRefusal {
-        MinistatRefusal::from_line(&[b"Dataset ", name, b" must contain at least 3 data points"], 2)
+    pub fn too_few_points(name: &[u8]) -> Rejection {
+        Rejection::from_line(&[b"Dataset ", name, b" must contain at least 3 data points"], 2)
     }
 
     /// Anything else.
-    pub fn other(reason: &str, code: u8) -> MinistatRefusal {
-        MinistatRefusal::from_line(&[b"ministat: ", reason.as_bytes()], code)
+    pub fn other(reason: &str, code: u8) -> Rejection {
+        Rejection::from_line(&[b"ministat: ", reason.as_bytes()], code)
     }
 
-    fn from_line(line: &[&[u8]], code: u8) -> MinistatRefusal {
-        MinistatRefusal { text: [&line.concat(), b"\n".as_slice()].concat(), code }
+    fn from_line(line: &[&[u8]], code: u8) -> Rejection {
+        Rejection { text: [&line.concat(), b"\n".as_slice()].concat(), code }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::ministat::lines::ValueFormat;
 use crate::ministat::number::{parse_number, strtol};
 use crate::ministat::plot::MAX_SETS;
-use crate::ministat::refusal::MinistatRefusal;
+use crate::ministat::refusal::Rejection;
 use crate::ministat::student::ConfidenceLevel;
 
 // The most bytes of a line: one less than C's `BUFSIZ`. A longer line counts as several.
@@ -50,12 +50,8 @@ impl MinistatRequest {
     /// `is_posix`: POSIXLY_CORRECT is set, so that no options come after files.
     ///
     /// # Errors
-    /// The [`MinistatRefusal`] that ministat ends with, for the first error.
-    pub fn parse(
-        words: &[Vec<u8>],
-        program: &[u8],
-        is_posix: bool,
-    ) -> Result<MinistatRequest, MinistatRefusal> {
+    /// The [`Rejection`] that ministat ends with, for the first error.
+    pub fn parse(words: &[Vec<u8>], program: &[u8], is_posix: bool) -> Result<MinistatRequest, Rejection> {
         let mut request = MinistatRequest::default();
         let mut level = None;
         let mut only_files = false;
@@ -81,18 +77,17 @@ impl MinistatRequest {
                         let following = || words.next().map(Vec::as_slice);
                         let value = Some(rest).filter(|rest| !rest.is_empty()).or_else(following);
                         let complaint = "option requires an argument -- '@'";
-                        let value =
-                            value.ok_or_else(|| MinistatRefusal::getopt(program, complaint, *letter))?;
+                        let value = value.ok_or_else(|| Rejection::getopt(program, complaint, *letter))?;
                         request.set(*letter, value, &mut level)?;
                         group = &[];
                     }
-                    _ => return Err(MinistatRefusal::getopt(program, "invalid option -- '@'", *letter)),
+                    _ => return Err(Rejection::getopt(program, "invalid option -- '@'", *letter)),
                 }
             }
         }
         request.level = level.unwrap_or(request.level);
         if request.files.len() > MAX_SETS {
-            return Err(MinistatRefusal::usage("Too many datasets."));
+            return Err(Rejection::usage("Too many datasets."));
         }
         Ok(request)
     }
@@ -102,13 +97,8 @@ impl MinistatRequest {
         ValueFormat::new(self.column, &self.delimiters, LONGEST_LINE)
     }
 
-    fn set(
-        &mut self,
-        letter: u8,
-        text: &[u8],
-        known: &mut Option<ConfidenceLevel>,
-    ) -> Result<(), MinistatRefusal> {
-        let usage = MinistatRefusal::usage;
+    fn set(&mut self, letter: u8, text: &[u8], known: &mut Option<ConfidenceLevel>) -> Result<(), Rejection> {
+        let usage = Rejection::usage;
         match letter {
             b'C' => {
                 let column = int(text).ok_or_else(|| usage("Invalid column number."))?;

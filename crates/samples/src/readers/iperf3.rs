@@ -14,20 +14,20 @@ use serde_json::value::RawValue;
 
 use crate::error::{Fault, FilePosition};
 use crate::options::Options;
-use crate::readers::iperf3::run::Iperf3Metric;
+use crate::readers::iperf3::run::TestValue;
 use crate::readers::{ReadValues, chosen, json};
 use crate::series::{Collector, SeriesKey};
 
-const METRICS: &[(&str, &str, Iperf3Metric)] = &[
-    ("throughput", "Mbit/s", Iperf3Metric::Received),
-    ("throughput_forward", "Mbit/s", Iperf3Metric::Forward),
-    ("throughput_reverse", "Mbit/s", Iperf3Metric::Reverse),
-    ("sent", "Mbit/s", Iperf3Metric::Sent),
-    ("retransmits", "1", Iperf3Metric::Retransmits),
-    ("jitter", "ms", Iperf3Metric::Jitter),
-    ("loss", "%", Iperf3Metric::Loss),
-    ("cpu", "%", Iperf3Metric::Cpu),
-    ("remote_cpu", "%", Iperf3Metric::RemoteCpu),
+const METRICS: &[(&str, &str, TestValue)] = &[
+    ("throughput", "Mbit/s", TestValue::Received),
+    ("throughput_forward", "Mbit/s", TestValue::Forward),
+    ("throughput_reverse", "Mbit/s", TestValue::Reverse),
+    ("sent", "Mbit/s", TestValue::Sent),
+    ("retransmits", "1", TestValue::Retransmits),
+    ("jitter", "ms", TestValue::Jitter),
+    ("loss", "%", TestValue::Loss),
+    ("cpu", "%", TestValue::Cpu),
+    ("remote_cpu", "%", TestValue::RemoteCpu),
 ];
 
 // Intervals of one run belong together like the runs of a boot.
@@ -45,7 +45,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<ReadValues, Fa
 #[derive(Default)]
 struct Iperf3Reader {
     /// `None`: the intervals.
-    metric: Option<(&'static str, &'static str, Iperf3Metric)>,
+    metric: Option<(&'static str, &'static str, TestValue)>,
     open: Option<Iperf3Run>,
     count: u64,
     collector: Collector,

@@ -6,11 +6,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use samples::ministat::{MinistatRefusal, MinistatRequest, Set};
+use samples::ministat::{MinistatRequest, Rejection, Set};
 
 use super::blocks::{self, ReadError};
 
-pub(super) fn read(request: &MinistatRequest) -> Result<(Vec<Set>, Vec<Vec<u8>>), MinistatRefusal> {
+pub(super) fn read(request: &MinistatRequest) -> Result<(Vec<Set>, Vec<Vec<u8>>), Rejection> {
     let standard_input = [b"-".to_vec()];
     let files = if request.files.is_empty() { &standard_input } else { request.files.as_slice() };
     let mut stdin_is_free = true;
@@ -45,22 +45,22 @@ fn printable_name(file: &[u8]) -> Vec<u8> {
     }
 }
 
-fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, MinistatRefusal> {
+fn open(file: &[u8], stdin_is_free: &mut bool) -> Result<File, Rejection> {
     let opened = if file != b"-" {
         File::open(OsStr::from_bytes(file))
     } else if std::mem::take(stdin_is_free) {
         io::stdin().as_fd().try_clone_to_owned().map(File::from)
     } else {
-        return Err(MinistatRefusal::other("standard input can be read only once: give - once", 2));
+        return Err(Rejection::other("standard input can be read only once: give - once", 2));
     };
-    opened.map_err(|error| MinistatRefusal::cannot_open(&printable_name(file), &reason(&error)))
+    opened.map_err(|error| Rejection::cannot_open(&printable_name(file), &reason(&error)))
 }
 
-fn set(source: File, name: &[u8], request: &MinistatRequest) -> Result<Set, MinistatRefusal> {
+fn set(source: File, name: &[u8], request: &MinistatRequest) -> Result<Set, Rejection> {
     let values = blocks::read(source, &request.format()).map_err(|error| match error {
-        ReadError::InvalidData(line) => MinistatRefusal::invalid_data(name, line),
-        ReadError::Io(error) => MinistatRefusal::cannot_read(name, &reason(&error)),
+        ReadError::InvalidData(line) => Rejection::invalid_data(name, line),
+        ReadError::Io(error) => Rejection::cannot_read(name, &reason(&error)),
     })?;
     let readable = String::from_utf8_lossy(name).into_owned();
-    Set::summed(readable, values, request.plot).map_err(|_| MinistatRefusal::too_few_points(name))
+    Set::summed(readable, values, request.plot).map_err(|_| Rejection::too_few_points(name))
 }

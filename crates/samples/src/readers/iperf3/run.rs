@@ -5,7 +5,7 @@ use crate::readers::ReadValues;
 use crate::readers::iperf3::{Iperf3Run, Sum, Totals};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Iperf3Metric {
+pub(super) enum TestValue {
     /// The received rate in all directions.
     Received,
     Forward,
@@ -19,19 +19,19 @@ pub(super) enum Iperf3Metric {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Iperf3Side {
+enum Role {
     Client,
     Server,
 }
 
-impl Iperf3Side {
+impl Role {
     fn by(self) -> &'static str {
-        if self == Iperf3Side::Client { " by the client" } else { " by the server" }
+        if self == Role::Client { " by the client" } else { " by the server" }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Iperf3Direction {
+enum TestSense {
     /// From client to server.
     Forward,
     /// From server to client.
@@ -39,18 +39,17 @@ enum Iperf3Direction {
     Unknown,
 }
 
-impl Iperf3Direction {
-    fn sender(self) -> Option<Iperf3Side> {
+impl TestSense {
+    fn sender(self) -> Option<Role> {
         match self {
-            Iperf3Direction::Forward => Some(Iperf3Side::Client),
-            Iperf3Direction::Reverse => Some(Iperf3Side::Server),
-            Iperf3Direction::Unknown => None,
+            TestSense::Forward => Some(Role::Client),
+            TestSense::Reverse => Some(Role::Server),
+            TestSense::Unknown => None,
         }
     }
 
-    fn receiver(self) -> Option<Iperf3Side> {
-        self.sender()
-            .map(|side| if side == Iperf3Side::Client { Iperf3Side::Server } else { Iperf3Side::Client })
+    fn receiver(self) -> Option<Role> {
+        self.sender().map(|side| if side == Role::Client { Role::Server } else { Role::Client })
     }
 }
 
@@ -108,34 +107,34 @@ impl Iperf3Run {
     }
 
     /// The figure and its kind.
-    pub(super) fn value(&self, metric: Iperf3Metric, word: &str) -> Result<(f64, String), Fault> {
+    pub(super) fn value(&self, metric: TestValue, word: &str) -> Result<(f64, String), Fault> {
         let directions = self.directions();
         let counted = match metric {
-            Iperf3Metric::Forward => vec![Iperf3Direction::Forward],
-            Iperf3Metric::Reverse => vec![Iperf3Direction::Reverse],
+            TestValue::Forward => vec![TestSense::Forward],
+            TestValue::Reverse => vec![TestSense::Reverse],
             _ => directions.clone(),
         };
         if counted.iter().any(|direction| !directions.contains(direction)) {
             let way_out = "choose another metric, or leave it out";
             return Err(self.fault(format!("a run without {word}"), way_out));
         }
-        let total = |of: &dyn Fn(Iperf3Direction) -> Result<f64, Fault>| -> Result<f64, Fault> {
+        let total = |of: &dyn Fn(TestSense) -> Result<f64, Fault>| -> Result<f64, Fault> {
             counted.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
         };
-        let received = || self.kind("received", &counted, Iperf3Direction::receiver);
+        let received = || self.kind("received", &counted, TestSense::receiver);
         Ok(match metric {
-            Iperf3Metric::Received | Iperf3Metric::Forward | Iperf3Metric::Reverse => {
+            TestValue::Received | TestValue::Forward | TestValue::Reverse => {
                 (total(&|direction| Ok(self.received(direction)? / 1e6))?, received())
             }
-            Iperf3Metric::Sent => {
+            TestValue::Sent => {
                 let sum = total(&|direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
-                (sum / 1e6, self.kind("sent", &counted, Iperf3Direction::sender))
+                (sum / 1e6, self.kind("sent", &counted, TestSense::sender))
             }
-            Iperf3Metric::Retransmits => {
+            TestValue::Retransmits => {
                 let sum = total(&|direction| self.sent(direction, word, |sum| sum.retransmits))?;
-                (sum, self.kind("retransmitted", &counted, Iperf3Direction::sender))
+                (sum, self.kind("retransmitted", &counted, TestSense::sender))
             }
-            Iperf3Metric::Jitter => {
+            TestValue::Jitter => {
                 let [direction] = counted[..] else {
                     let way_out = "measure each direction by itself, without --bidir";
                     return Err(self.fault("a run of two directions has no single jitter", way_out));
@@ -143,7 +142,7 @@ impl Iperf3Run {
                 let jitter = self.loss_report(direction, word)?.jitter_ms;
                 (jitter.ok_or_else(|| self.without(word))?, received())
             }
-            Iperf3Metric::Loss => {
+            TestValue::Loss => {
                 let counts = |of: fn(&Sum) -> Option<f64>| {
                     total(&|direction| {
                         of(self.loss_report(direction, word)?).ok_or_else(|| self.without(word))
@@ -156,38 +155,38 @@ impl Iperf3Run {
                 };
                 (lost, received())
             }
-            Iperf3Metric::Cpu | Iperf3Metric::RemoteCpu => self.cpu(metric, &counted, word)?,
+            TestValue::Cpu | TestValue::RemoteCpu => self.cpu(metric, &counted, word)?,
         })
     }
 
-    fn writer(&self) -> Option<Iperf3Side> {
+    fn writer(&self) -> Option<Role> {
         let start = self.start.as_ref()?;
         if start.connecting_to.is_some() {
-            return Some(Iperf3Side::Client);
+            return Some(Role::Client);
         }
-        start.accepted_connection.is_some().then_some(Iperf3Side::Server)
+        start.accepted_connection.is_some().then_some(Role::Server)
     }
 
-    fn directions(&self) -> Vec<Iperf3Direction> {
+    fn directions(&self) -> Vec<TestSense> {
         let test = self.start.as_ref().map(|start| &start.test_start);
         let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
         let end = self.end.as_ref();
         let has_both = end
             .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
         if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
-            return vec![Iperf3Direction::Forward, Iperf3Direction::Reverse];
+            return vec![TestSense::Forward, TestSense::Reverse];
         }
         vec![match test.and_then(|test| is_set(test.reverse)) {
-            Some(true) => Iperf3Direction::Reverse,
-            Some(false) => Iperf3Direction::Forward,
-            None => Iperf3Direction::Unknown,
+            Some(true) => TestSense::Reverse,
+            Some(false) => TestSense::Forward,
+            None => TestSense::Unknown,
         }]
     }
 
     /// UDP's total, the sender's, and the receiver's.
-    fn sums(&self, direction: Iperf3Direction) -> [Option<&Sum>; 3] {
+    fn sums(&self, direction: TestSense) -> [Option<&Sum>; 3] {
         let Some(end) = &self.end else { return [None; 3] };
-        let sums = if direction == Iperf3Direction::Reverse && self.directions().len() > 1 {
+        let sums = if direction == TestSense::Reverse && self.directions().len() > 1 {
             [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
         } else {
             [&end.sum, &end.sum_sent, &end.sum_received]
@@ -195,12 +194,12 @@ impl Iperf3Run {
         sums.map(Option::as_ref)
     }
 
-    fn knows(&self, side: Option<Iperf3Side>) -> bool {
-        self.writer() != Some(Iperf3Side::Server) || side == Some(Iperf3Side::Server)
+    fn knows(&self, side: Option<Role>) -> bool {
+        self.writer() != Some(Role::Server) || side == Some(Role::Server)
     }
 
     /// In bit/s; where nobody reports it, the sent rate less the loss.
-    fn received(&self, direction: Iperf3Direction) -> Result<f64, Fault> {
+    fn received(&self, direction: TestSense) -> Result<f64, Fault> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -235,12 +234,7 @@ impl Iperf3Run {
         Ok(sent * (1.0 - lost))
     }
 
-    fn sent(
-        &self,
-        direction: Iperf3Direction,
-        word: &str,
-        of: impl Fn(&Sum) -> Option<f64>,
-    ) -> Result<f64, Fault> {
+    fn sent(&self, direction: TestSense, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Fault> {
         if !self.knows(direction.sender()) {
             return Err(self.unknown_to_server("sent", "throughput"));
         }
@@ -248,7 +242,7 @@ impl Iperf3Run {
         sent.or(total).and_then(of).ok_or_else(|| self.without(word))
     }
 
-    fn loss_report(&self, direction: Iperf3Direction, word: &str) -> Result<&Sum, Fault> {
+    fn loss_report(&self, direction: TestSense, word: &str) -> Result<&Sum, Fault> {
         // The receiver counts jitter and loss.
         if !self.knows(direction.receiver()) {
             return Err(self.unknown_to_server("received", "sent"));
@@ -258,25 +252,18 @@ impl Iperf3Run {
         total.or(received).filter(counts).ok_or_else(|| self.without(word))
     }
 
-    fn cpu(
-        &self,
-        metric: Iperf3Metric,
-        directions: &[Iperf3Direction],
-        word: &str,
-    ) -> Result<(f64, String), Fault> {
+    fn cpu(&self, metric: TestValue, directions: &[TestSense], word: &str) -> Result<(f64, String), Fault> {
         let percent = |key: &str| *self.end.as_ref()?.cpu_utilization_percent.as_ref()?.get(key)?;
         let (value, side) = match (metric, self.writer()) {
-            (Iperf3Metric::RemoteCpu, Some(Iperf3Side::Server)) => {
+            (TestValue::RemoteCpu, Some(Role::Server)) => {
                 return Err(self.unknown_to_server("used", "cpu"));
             }
-            (Iperf3Metric::RemoteCpu, writer) => {
-                (percent("remote_total"), writer.map(|_| Iperf3Side::Server))
-            }
+            (TestValue::RemoteCpu, writer) => (percent("remote_total"), writer.map(|_| Role::Server)),
             (_, writer) => (percent("host_total"), writer),
         };
         let what = match side {
-            Some(Iperf3Side::Client) => "of the client's CPUs",
-            Some(Iperf3Side::Server) => "of the server's CPUs",
+            Some(Role::Client) => "of the client's CPUs",
+            Some(Role::Server) => "of the server's CPUs",
             None => "of CPUs",
         };
         Ok((value.ok_or_else(|| self.without(word))?, self.described(what.to_owned(), directions)))
@@ -307,29 +294,24 @@ impl Iperf3Run {
     }
 
     /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
-    fn kind(
-        &self,
-        what: &str,
-        directions: &[Iperf3Direction],
-        side: fn(Iperf3Direction) -> Option<Iperf3Side>,
-    ) -> String {
+    fn kind(&self, what: &str, directions: &[TestSense], side: fn(TestSense) -> Option<Role>) -> String {
         let by = match directions {
-            [direction] => side(*direction).map_or("", Iperf3Side::by),
+            [direction] => side(*direction).map_or("", Role::by),
             _ => " at both ends, added up",
         };
         self.described(format!("{what}{by}"), directions)
     }
 
-    fn described(&self, what: String, directions: &[Iperf3Direction]) -> String {
+    fn described(&self, what: String, directions: &[TestSense]) -> String {
         let mut parts = vec![what];
         let test = self.start.as_ref().map(|start| &start.test_start);
         let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
         let protocol = test.and_then(|test| test.protocol.clone());
         parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
         parts.extend(match directions {
-            [Iperf3Direction::Forward] => Some("forward".to_owned()),
-            [Iperf3Direction::Reverse] => Some("reverse".to_owned()),
-            [Iperf3Direction::Unknown] => None,
+            [TestSense::Forward] => Some("forward".to_owned()),
+            [TestSense::Reverse] => Some("reverse".to_owned()),
+            [TestSense::Unknown] => None,
             _ => Some("both directions".to_owned()),
         });
         if self.directions().len() > directions.len() {
