@@ -76,10 +76,10 @@ pub struct PairProperty {
 
 impl Finding {
     /// A property that neither hinders nor disturbs.
-    pub fn ok(area: &str, name: impl Into<String>, what: impl Into<String>) -> Self {
+    pub fn ok(area: &str, name: &str, what: impl Into<String>) -> Self {
         Self {
             area: area.to_owned(),
-            name: name.into(),
+            name: name.to_owned(),
             status: FindingStatus::Ok,
             what: what.into(),
             fix: None,
@@ -87,22 +87,12 @@ impl Finding {
     }
 
     /// A disturbance, with its remedy.
-    pub fn warn(
-        area: &str,
-        name: impl Into<String>,
-        what: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
+    pub fn warn(area: &str, name: &str, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { status: FindingStatus::Warn, fix: Some(fix.into()), ..Self::ok(area, name, what) }
     }
 
     /// A hindrance, with its remedy.
-    pub fn fail(
-        area: &str,
-        name: impl Into<String>,
-        what: impl Into<String>,
-        fix: impl Into<String>,
-    ) -> Self {
+    pub fn fail(area: &str, name: &str, what: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { status: FindingStatus::Fail, ..Self::warn(area, name, what, fix) }
     }
 }

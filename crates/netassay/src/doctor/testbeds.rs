@@ -63,10 +63,10 @@ pub(super) fn scenarios(privileges: &Privileges, interrupt: &Interrupt) -> Resul
                         notes.extend(testbed.notes.iter().map(limit));
                     }
                     let what = format!("works: built in {:.0} ms{how}", built.as_secs_f64() * 1e3);
-                    findings.push(Finding::ok(SCENARIO, name, what));
+                    findings.push(Finding::ok(SCENARIO, &name, what));
                 }
                 Err(error) if error.is_interrupt() => return Err(error.into()),
-                Err(error) => findings.push(Finding::fail(SCENARIO, name, error.to_string(), AS_ROOT)),
+                Err(error) => findings.push(Finding::fail(SCENARIO, &name, error.to_string(), AS_ROOT)),
             }
         }
     }

@@ -39,7 +39,7 @@ pub fn write_table(to: &mut Markup, id: Option<&Id>, table: &Table, caption: imp
                         // The first of a row of a body is its name, so its scope needs no word;
                         // without one it is none.
                         let name = if column == 0 && !cell.text().trim().is_empty() { "th" } else { "td" };
-                        let class = cell.tone().map_or(cell_class(column), tone_class);
+                        let class = cell.tone().map_or(cell_class(column), Tone::word);
                         row.element(name, &[("class", class.into())], |to| write_cell(to, cell, shown));
                     }
                 });
@@ -53,14 +53,5 @@ pub(crate) fn write_cell(to: &mut Markup, cell: &Cell, shown: impl Fn(&str) -> S
     match cell {
         Cell::Command(_) => to.element("code", &[], |to| to.text(&text)),
         _ => to.text(&text),
-    }
-}
-
-fn tone_class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Better => "better",
-        Tone::Worse => "worse",
-        Tone::Proven => "proven",
-        Tone::Open => "open",
     }
 }

@@ -4,24 +4,22 @@ use anstyle::{AnsiColor, Style};
 use stats::Verdict;
 use study::metric::Better;
 
-/// The tone of a verdict: its meaning for the reader. Each form of output has its own colour or
-/// sign for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// A proven improvement.
-    Better,
-    /// A proven deterioration.
-    Worse,
-    /// Proven, and neither direction is better.
-    Proven,
-    /// No difference is proven.
-    Open,
+words::vocabulary! {
+    /// The tone of a verdict: its meaning for the reader. Each form of output has its own colour or
+    /// sign for it; its word is the class in HTML.
+    pub enum Tone: "a tone" {
+        /// A proven improvement.
+        Better = "better";
+        /// A proven deterioration.
+        Worse = "worse";
+        /// Proven, and neither direction is better.
+        Proven = "proven";
+        /// No difference is proven.
+        Open = "open";
+    }
 }
 
 impl Tone {
-    /// Every tone.
-    pub const ALL: [Tone; 4] = [Tone::Better, Tone::Worse, Tone::Proven, Tone::Open];
-
     /// The meaning of a verdict, if this direction is better.
     pub fn from_verdict(verdict: Verdict, better: Option<Better>) -> Self {
         match (verdict, better) {

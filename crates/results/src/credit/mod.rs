@@ -142,7 +142,7 @@ impl Credit {
             level,
             exact,
             unlike: measured.unlike.clone(),
-            whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
+            whole_is_not_known: unknown(combination, &missing).filter(|_| whole.is_none()),
             saturated: whole.as_ref().and_then(|whole| measured.limit(&whole.ends)),
             whole,
             parts: Vec::new(),
@@ -175,12 +175,9 @@ impl Credit {
     }
 }
 
-fn unknown(
-    combination: &Combination,
-    whole: Option<&CombinedGain>,
-    missing: &[MissingState],
-) -> Option<String> {
-    if whole.is_some() || !combination.plans_the_whole() {
+/// The reason why a whole that was planned is not known.
+fn unknown(combination: &Combination, missing: &[MissingState]) -> Option<String> {
+    if !combination.plans_the_whole() {
         return None;
     }
     let ends: Vec<&str> = missing.iter().filter(|one| one.is_end).map(|one| one.state.as_str()).collect();

@@ -1,8 +1,6 @@
 //! Settings of the hosts that no study sets and that affect results: where they differ between the
 //! hosts, or from the kernel's default.
 
-use std::collections::BTreeMap;
-
 use store::StoredStudy;
 
 use crate::words::lists::distinct;
@@ -31,10 +29,13 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     for environment in stored.boots.iter().map(|boot| &boot.environment) {
         let hosts = [Some(&environment.transmitter), environment.receiver.as_ref()];
         for (name, defaults) in SYSCTLS {
-            let [transmitter, receiver] =
-                hosts.map(|host| setting(&host?.sysctls, host?.machine.memory, name, defaults));
+            let found = hosts.map(|host| {
+                let (value, memory) = (host?.sysctls.get(*name)?, host?.machine.memory);
+                let is_usual = defaults.iter().any(|default| is_default(value, default, memory));
+                Some((value.clone(), is_usual))
+            });
             // The newest kernel's default is named.
-            lines.push(line(name, defaults[defaults.len() - 1], transmitter, receiver));
+            lines.push(line(name, defaults[defaults.len() - 1], found));
         }
         // Of interfaces; 0 by default. (Receive steering is netassay's own, and recorded.)
         let interfaces = hosts.map(|host| host.map(|host| host.interfaces.values().flatten()));
@@ -42,8 +43,7 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
         let defer = interfaces.map(|all| all?.filter_map(|one| one.napi_defer_hard_irqs).max());
         for (name, found) in [("gro_flush_timeout", flush), ("napi_defer_hard_irqs", defer)] {
             let of_host = |value: u64| (value.to_string(), value == 0);
-            let [transmitter, receiver] = found.map(|value| value.map(of_host));
-            lines.push(line(name, "0", transmitter, receiver));
+            lines.push(line(name, "0", found.map(|value| value.map(of_host))));
         }
     }
     distinct(lines.into_iter().flatten())
@@ -51,16 +51,6 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
 
 /// The value on a host, and whether it is a kernel's default.
 type HostSetting = (String, bool);
-
-fn setting(
-    sysctls: &BTreeMap<String, String>,
-    memory: Option<u64>,
-    name: &str,
-    defaults: &[&str],
-) -> Option<HostSetting> {
-    let value = sysctls.get(name)?;
-    Some((value.clone(), defaults.iter().any(|default| is_default(value, default, memory))))
-}
 
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
@@ -77,21 +67,17 @@ fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     value == default && most < usual && (memory / 256..=memory / 128).contains(&most)
 }
 
-fn line(
-    name: &str,
-    default: &str,
-    transmitter: Option<HostSetting>,
-    receiver: Option<HostSetting>,
-) -> Option<String> {
-    match (transmitter, receiver) {
-        (Some((one, one_usual)), Some((other, other_usual)))
+/// `hosts`: the transmitter, the receiver.
+fn line(name: &str, default: &str, hosts: [Option<HostSetting>; 2]) -> Option<String> {
+    match hosts {
+        [Some((one, one_usual)), Some((other, other_usual))]
             if one != other && !(one_usual && other_usual) =>
         {
             Some(format!(
                 "the hosts differ: {name} is {one} at the transmitter, {other} at the receiver (default {default})"
             ))
         }
-        (Some((one, false)), _) | (None, Some((one, false))) => {
+        [Some((one, false)), _] | [None, Some((one, false))] => {
             Some(format!("{name} is {one}, not {default} as by default"))
         }
         _ => None,
@@ -114,18 +100,18 @@ mod tests {
             (host_setting("1", true), None),
             (host_setting("1", true), host_setting("2", true)),
         ] {
-            assert_eq!(line("x", "1", one, other), None);
+            assert_eq!(line("x", "1", [one, other]), None);
         }
     }
 
     #[test]
     fn a_difference_and_an_unusual_value_are_reported_in_one_line() {
-        let differ = line("x", "1", host_setting("1", true), host_setting("3", false)).unwrap();
+        let differ = line("x", "1", [host_setting("1", true), host_setting("3", false)]).unwrap();
         assert_eq!(differ, "the hosts differ: x is 1 at the transmitter, 3 at the receiver (default 1)");
-        let both = line("x", "1", host_setting("3", false), host_setting("3", false)).unwrap();
+        let both = line("x", "1", [host_setting("3", false), host_setting("3", false)]).unwrap();
         assert_eq!(both, "x is 3, not 1 as by default");
-        assert_eq!(line("x", "1", None, host_setting("3", false)), Some(both.clone()));
-        assert_eq!(line("x", "1", host_setting("3", false), None), Some(both));
+        assert_eq!(line("x", "1", [None, host_setting("3", false)]), Some(both.clone()));
+        assert_eq!(line("x", "1", [host_setting("3", false), None]), Some(both));
     }
 
     #[test]

@@ -145,12 +145,7 @@ impl PilotSpread {
         Ok(Self::from(stored, near, (baseline, mean), components, false))
     }
 
-    fn of_flows(
-        stored: &StoredStudy,
-        near: Nearness,
-        together: &[usize],
-        metric: Metric,
-    ) -> Option<PilotSpread> {
+    fn of_flows(stored: &StoredStudy, near: Nearness, together: &[usize], metric: Metric) -> Option<Self> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
             if let (Some(_), Some(value)) = (run.detail.turns(), run.metrics.get(metric)) {

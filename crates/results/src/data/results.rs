@@ -90,13 +90,6 @@ fn means_only<S: Serializer>(
     serializer.collect_map(estimates.iter().map(|(metric, estimate)| (metric, estimate.mean)))
 }
 
-impl ConditionResult {
-    /// The mean of a metric; `None` if no run has it.
-    pub fn mean(&self, metric: Metric) -> Option<f64> {
-        self.estimates.get(&metric).map(|estimate| estimate.mean)
-    }
-}
-
 impl Results {
     /// Reads a stored study: comparisons, credit, limits and notes.
     ///
@@ -118,10 +111,8 @@ impl Results {
             |target: &ComparisonTarget| subjects(stored, std::slice::from_ref(target), &request).is_ok();
         let targets: Vec<ComparisonTarget> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
         let comparisons = of_targets(stored, &targets, &request)?;
-        let mut conditions: Vec<ConditionResult> =
-            stored.plan.conditions.iter().map(|condition| ConditionResult::new(stored, condition)).collect();
-        estimate(stored, &comparisons, request.confidence, &mut conditions);
-        Ok(Self {
+        let conditions = stored.plan.conditions.iter();
+        let mut results = Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
             question: stored.plan.asked.question.clone(),
@@ -137,27 +128,60 @@ impl Results {
             truth: truth(stored),
             failed_runs: stored.row.failed_runs,
             invalid_runs: DisturbedRuns::from_stored(stored),
-            conditions,
+            conditions: conditions.map(|condition| ConditionResult::new(stored, condition)).collect(),
             comparisons,
             stored: study,
             series: Vec::new(),
-        })
+        };
+        results.estimate();
+        Ok(results)
     }
 
     /// The confidence of the intervals of a metric's means by themselves.
     pub fn level(&self, workload: &str, metric: Metric) -> f64 {
-        level(&self.comparisons, workload, metric).unwrap_or(self.confidence)
+        let mut own = self.comparisons.iter().filter(|group| group.workload == workload);
+        let own = own.find(|group| group.metric.known() == Some(metric));
+        own.map_or(self.confidence, |group| group.level)
     }
 
     /// Whether any run counts. Without one there are no tables.
     pub fn has_measurements(&self) -> bool {
         self.stored.measurements().next().is_some()
     }
-}
 
-fn level(groups: &[ComparisonGroup], workload: &str, metric: Metric) -> Option<f64> {
-    let mut own = groups.iter().filter(|group| group.workload == workload);
-    own.find(|group| group.metric.known() == Some(metric)).map(|group| group.level)
+    fn estimate(&mut self) {
+        let workloads = distinct(self.conditions.iter().map(|one| (one.workload.clone(), one.kind)));
+        for (workload, kind) in workloads {
+            let of_workload: Vec<bool> = self.conditions.iter().map(|one| one.workload == workload).collect();
+            let cpu =
+                [metric::CPU, metric::HOST_CPU].into_iter().flat_map(|cpu| Side::BOTH.map(|side| cpu[side]));
+            let compared = self.comparisons.iter().filter(|group| group.workload == workload);
+            let compared = compared.filter_map(|group| group.metric.known());
+            let main = kind.main_metric(self.stored.plan.exact);
+            let metrics: BTreeSet<Metric> = cpu.chain(compared).chain([main]).collect();
+            // All conditions of a workload are in one model: they share the effects of boots.
+            for metric in metrics {
+                let is_own = |condition: usize| of_workload.get(condition) == Some(&true);
+                let values = self.stored.values(metric).filter(|(condition, ..)| is_own(*condition));
+                let values: Vec<Observation> = values.map(observation).collect();
+                // A metric with a value that no statistics can take keeps its plain means.
+                let found = stats::estimates(&values, self.level(&workload, metric), range_of(metric));
+                for one in found.unwrap_or_default().into_iter().filter(|one| one.mean.is_finite()) {
+                    self.conditions[one.condition].estimates.insert(metric, one);
+                }
+            }
+        }
+        // A compared condition has the figure of its comparison in every table.
+        for group in &self.comparisons {
+            let Some(metric) = group.metric.known() else { continue };
+            for own in group.conditions.iter().map(|one| one.estimate) {
+                let estimates = self.conditions.get_mut(own.condition).map(|one| &mut one.estimates);
+                if let Some(known) = estimates.and_then(|all| all.get_mut(&metric)) {
+                    *known = own;
+                }
+            }
+        }
+    }
 }
 
 impl ConditionResult {
@@ -180,43 +204,9 @@ impl ConditionResult {
             estimates: means.iter().map(|(metric, mean)| (metric, alone(mean))).collect(),
         }
     }
-}
 
-fn estimate(
-    stored: &StoredStudy,
-    groups: &[ComparisonGroup],
-    confidence: f64,
-    conditions: &mut [ConditionResult],
-) {
-    let workloads = distinct(conditions.iter().map(|one| (one.workload.clone(), one.kind)));
-    for (workload, kind) in workloads {
-        let of_workload: Vec<bool> = conditions.iter().map(|one| one.workload == workload).collect();
-        let cpu =
-            [metric::CPU, metric::HOST_CPU].into_iter().flat_map(|cpu| Side::BOTH.map(|side| cpu[side]));
-        let compared = groups.iter().filter(|group| group.workload == workload);
-        let compared = compared.filter_map(|group| group.metric.known());
-        let metrics: BTreeSet<Metric> =
-            cpu.chain(compared).chain([kind.main_metric(stored.plan.exact)]).collect();
-        // All conditions of a workload are in one model: they share the effects of boots.
-        for metric in metrics {
-            let values =
-                stored.values(metric).filter(|(condition, ..)| of_workload.get(*condition) == Some(&true));
-            let values: Vec<Observation> = values.map(observation).collect();
-            let level = level(groups, &workload, metric).unwrap_or(confidence);
-            // A metric with a value that no statistics can take keeps its plain means.
-            let found = stats::estimates(&values, level, range_of(metric)).unwrap_or_default();
-            for one in found.into_iter().filter(|one| one.mean.is_finite()) {
-                conditions[one.condition].estimates.insert(metric, one);
-            }
-        }
-    }
-    // A compared condition has the figure of its comparison in every table.
-    for (group, metric) in groups.iter().filter_map(|group| Some((group, group.metric.known()?))) {
-        for own in group.conditions.iter().map(|one| one.estimate) {
-            let estimates = conditions.get_mut(own.condition).map(|one| &mut one.estimates);
-            if let Some(known) = estimates.and_then(|all| all.get_mut(&metric)) {
-                *known = own;
-            }
-        }
+    /// The mean of a metric; `None` if no run has it.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        self.estimates.get(&metric).map(|estimate| estimate.mean)
     }
 }

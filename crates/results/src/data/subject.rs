@@ -149,18 +149,15 @@ pub(crate) fn answer_alone(subjects: &[Subject]) -> Result<Vec<Analysis>, Error>
     subjects.iter().map(|subject| subject.analyse(&spending)).collect()
 }
 
-pub(crate) fn answer_families<F: Ord + Clone>(
-    subjects: &mut [Subject],
-    of: &[F],
-) -> Result<Vec<Analysis>, Error> {
+pub(crate) fn answer_families<F: Ord>(subjects: &mut [Subject], of: &[F]) -> Result<Vec<Analysis>, Error> {
     let spending = Spending::default();
     // Holm's steps need the p-values, and only then is the share of each family known.
     let first = answer_alone(subjects)?;
-    let mut names = of.to_vec();
+    let mut names: Vec<&F> = of.iter().collect();
     names.sort_unstable();
     names.dedup();
-    let p_values = |name: &F| {
-        let own = of.iter().zip(&first).filter(|(family, _)| *family == name);
+    let p_values = |name: &&F| {
+        let own = of.iter().zip(&first).filter(|(family, _)| family == name);
         own.flat_map(|(_, analysis)| analysis.comparisons.iter().filter_map(|one| one.p)).collect()
     };
     let families: Vec<Vec<f64>> = names.iter().map(p_values).collect();
@@ -173,7 +170,7 @@ pub(crate) fn answer_families<F: Ord + Clone>(
         .zip(of)
         .zip(first)
         .map(|((subject, family), analysis)| {
-            let share = names.binary_search(family).map_or(1.0, |place| shares[place]);
+            let share = names.binary_search(&family).map_or(1.0, |place| shares[place]);
             // With the whole error rate nothing would change.
             if share >= 1.0 {
                 return Ok(analysis);

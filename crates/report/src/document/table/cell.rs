@@ -127,24 +127,6 @@ impl Cell {
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<&String> for Cell {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
 impl From<&Name> for Cell {
     fn from(name: &Name) -> Self {
         Self::Name(name.clone())
@@ -157,17 +139,18 @@ impl From<f64> for Cell {
     }
 }
 
-macro_rules! counts {
-    ($($count:ty)*) => {$(
-        impl From<$count> for Cell {
-            fn from(count: $count) -> Self {
-                Self::Number(count.to_string())
+macro_rules! as_displayed {
+    ($kind:ident: $($value:ty)*) => {$(
+        impl From<$value> for Cell {
+            fn from(value: $value) -> Self {
+                Self::$kind(value.to_string())
             }
         }
     )*};
 }
 
-counts! { i64 u32 u64 usize }
+as_displayed! { Text: &str &String String }
+as_displayed! { Number: i64 u32 u64 usize }
 
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(known: Option<T>) -> Self {
