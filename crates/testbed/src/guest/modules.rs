@@ -1,7 +1,6 @@
 //! A guest's modules in loading order, read from the module files: packages lack `modules.dep`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -138,14 +137,9 @@ pub(crate) struct UnpackError {
     why: String,
 }
 
-impl UnpackError {
-    fn new(format: &'static str, why: impl Display) -> Self {
-        Self { format, why: why.to_string() }
-    }
-}
-
 /// `None` for anything that is not packed.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, UnpackError> {
+    let failed = |format, why| UnpackError { format, why };
     let (format, reader): (_, Box<dyn Read + '_>) = match packed {
         [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
             ("xz", Box::new(xz4rust::XzReader::new(Cursor::new(packed.to_vec()))))
@@ -153,15 +147,15 @@ pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, UnpackError> {
         [0x1f, 0x8b, ..] => ("gzip", Box::new(flate2::bufread::GzDecoder::new(packed))),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
-            ("zstd", Box::new(decoder.map_err(|error| UnpackError::new("zstd", error))?))
+            ("zstd", Box::new(decoder.map_err(|error| failed("zstd", error.to_string()))?))
         }
         _ => return Ok(None),
     };
     let mut unpacked = Vec::new();
     let read = reader.take(MOST + 1).read_to_end(&mut unpacked);
-    read.map_err(|error| UnpackError::new(format, error))?;
+    read.map_err(|error| failed(format, error.to_string()))?;
     if unpacked.len() as u64 > MOST {
-        return Err(UnpackError::new(format, "larger than any module unpacked"));
+        return Err(failed(format, "larger than any module unpacked".to_owned()));
     }
     Ok(Some(unpacked))
 }

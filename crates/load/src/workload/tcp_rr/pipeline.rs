@@ -24,7 +24,7 @@ fn room(lane: &Lane) -> usize {
 // It receives answers before it waits for room: else both ends could wait with full buffers.
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let asker = TcpAsker {
+    let asker = Asker {
         lane,
         requests: SendQueue::new(lane.message, limit, room(lane)),
         answers: ReceivedMessages::new(lane, lane.response),
@@ -37,7 +37,7 @@ pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<La
     asker.run(port, RequestSource::<OPEN>::begin(lane))
 }
 
-struct TcpAsker<'a> {
+struct Asker<'a> {
     lane: &'a Lane,
     requests: SendQueue,
     answers: ReceivedMessages,
@@ -47,7 +47,7 @@ struct TcpAsker<'a> {
     heard: u64,
 }
 
-impl TcpAsker<'_> {
+impl Asker<'_> {
     fn run<const OPEN: bool>(
         mut self,
         port: &impl Port,

@@ -21,7 +21,7 @@ const LOOK: u64 = 10_000_000;
 
 pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<LaneResult> {
     let limit = if OPEN { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let asker = UdpAsker {
+    let asker = Asker {
         lane,
         request: Buffer::pattern(lane.message.max(NUMBER)),
         answer: Buffer::room((lane.response + 1).max(NUMBER)),
@@ -35,7 +35,7 @@ pub(super) fn send<const OPEN: bool>(lane: &Lane, port: &impl Port) -> Result<La
     asker.run(port, RequestSource::<OPEN>::begin(lane))
 }
 
-struct UdpAsker<'a> {
+struct Asker<'a> {
     lane: &'a Lane,
     request: Buffer,
     answer: Buffer,
@@ -46,7 +46,7 @@ struct UdpAsker<'a> {
     heard: u64,
 }
 
-impl UdpAsker<'_> {
+impl Asker<'_> {
     fn run<const OPEN: bool>(
         mut self,
         port: &impl Port,
