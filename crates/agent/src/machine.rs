@@ -137,20 +137,14 @@ impl MachineSettings {
             let before = machine.read(&target).map_err(Refusal::passing)?;
             self.tuned.entry(target).or_insert_with(|| as_written(&before));
         }
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.journal()?.switch(&all).map_err(Refusal::of_settings)
+        if all.is_empty() { Ok(()) } else { self.journal()?.switch(&all).map_err(Refusal::of_settings) }
     }
 
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
         let mut again = self.placed.clone();
         again.retain(|(target, value)| !self.tuned.contains_key(target) && !machine.has(target, value));
-        if again.is_empty() {
-            return Ok(());
-        }
-        self.journal()?.change(&again).map_err(Refusal::of_settings)
+        if again.is_empty() { Ok(()) } else { self.journal()?.change(&again).map_err(Refusal::of_settings) }
     }
 
     pub(crate) fn check_allowed(&self) -> Result<(), Refusal> {

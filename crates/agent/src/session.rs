@@ -128,8 +128,7 @@ impl AgentSession {
                 Ok(Answer::Arrived(probe.exchange(to, full, Duration::from_millis(within_ms.into()))))
             }
             Request::FindInterface { address } => {
-                let name = self.interfaces.links.find_by_address(&address)?.name;
-                Ok(Answer::Interface(name))
+                Ok(Answer::Interface(self.interfaces.links.find_by_address(&address)?.name))
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::SetMtu { interface, mtu } => done(self.interfaces.set_mtu(&interface, mtu)),

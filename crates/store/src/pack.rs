@@ -205,12 +205,8 @@ impl AtomicFile {
         if fs::symlink_metadata(file).is_ok() {
             return Err(StoreError::AlreadyThere { path: file.to_owned() });
         }
-        let name = file.file_name().ok_or_else(|| {
-            StoreError::from_creation(
-                file,
-                io::Error::new(ErrorKind::InvalidInput, "it is no name of a file"),
-            )
-        })?;
+        let no_name = || io::Error::new(ErrorKind::InvalidInput, "it is no name of a file");
+        let name = file.file_name().ok_or_else(|| StoreError::from_creation(file, no_name()))?;
         let mut hidden = OsString::from(".");
         hidden.push(name);
         let right = CampaignLock::begin(&file.with_file_name(&hidden))?;

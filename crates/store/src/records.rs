@@ -10,8 +10,8 @@ use words::metric::Metric;
 
 use crate::metrics::Metrics;
 
-macro_rules! row_id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! row_ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -22,20 +22,16 @@ macro_rules! row_id {
                 self.0.fmt(out)
             }
         }
-    };
+    )*};
 }
 
-row_id! {
+row_ids! {
     /// A study's number in its database, as `netassay db list` shows it.
-    StudyId
-}
-row_id! {
+    StudyId,
     /// A row of boots: one part of one planned boot.
-    BootId
-}
-row_id! {
+    BootId,
     /// A row of runs.
-    RunId
+    RunId,
 }
 
 /// A pair of machines of a fleet, in one campaign.

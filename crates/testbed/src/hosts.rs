@@ -60,6 +60,11 @@ pub struct HostPlace {
 }
 
 impl HostPlace {
+    /// A machine that is not known to have the other end too.
+    pub fn new(by: Option<Arc<RemoteHost>>, interface: Option<String>, lease: Duration) -> Self {
+        Self { by, interface, lease, shares_machine: false }
+    }
+
     /// The addresses of the connection to it, where that is ssh's.
     pub fn connection(&self) -> Option<ConnectionAddresses> {
         self.by.as_ref().and_then(|reached| reached.connection)
@@ -195,13 +200,11 @@ impl Hosts {
         let launchers: Vec<&Launcher> = restarts.iter().map(|host| &host.launcher).collect();
         let connect = || {
             let all = RemoteHost::connect_all(&launchers, binary, *stay, &interrupt)?;
-            let mut places = all.into_iter().zip(&interfaces).map(|(by, interface)| HostPlace {
-                by: Some(by),
-                interface: interface.clone(),
-                lease: stay.lease,
-                shares_machine: false,
+            let mut all = all.into_iter().zip(&interfaces);
+            let places = BySide::from_fn(|_| {
+                let (by, interface) = all.next().expect("both machines are connected");
+                HostPlace::new(Some(by), interface.clone(), stay.lease)
             });
-            let places = BySide::from_fn(|_| places.next().expect("both machines are connected"));
             let (program, interrupt) = (program.clone(), interrupt.clone());
             Ok::<_, Error>(Self { places, own_addresses, program, interrupt })
         };

@@ -216,11 +216,7 @@ fn read(line: &[u8]) -> Result<Record, Error> {
 pub(super) fn write(record: &Record) -> Vec<u8> {
     // Strings, numbers and enums serialize without errors; an empty line would count as damage.
     let json = serde_json::to_vec(record).unwrap_or_default();
-    let mut line = hex(&json).into_bytes();
-    line.push(b' ');
-    line.extend(json);
-    line.push(b'\n');
-    line
+    [hex(&json).as_bytes(), b" ", &json, b"\n"].concat()
 }
 
 /// The text of a journal that announces changes of these settings from these values.

@@ -103,9 +103,7 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
         is_here |= !state.scenario.has_machines();
         let Some(guest) = &state.guest else { continue };
         has_guests = true;
-        if let Err(error) = Kernel::find(guest.kernel.as_deref()) {
-            found.push(error.to_string());
-        }
+        found.extend(Kernel::find(guest.kernel.as_deref()).err().map(|error| error.to_string()));
     }
     if has_guests && let Err(error) = Tools::of_this_machine().qemu() {
         found.push(error.to_string());
@@ -116,9 +114,8 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
     }
     let privileges = Privileges::read();
     if is_here && !privileges.privileged() {
-        if let Some(obstacle) = privileges.obstacle() {
-            found.push(format!("the namespaces of the hosts cannot be made: {obstacle}"));
-        }
+        let obstacle = privileges.obstacle();
+        found.extend(obstacle.map(|why| format!("the namespaces of the hosts cannot be made: {why}")));
         if !study.machine.is_empty() {
             let why = "the settings of `[machine]` need root: run netassay as root, or remove them";
             found.push(why.to_owned());

@@ -23,12 +23,6 @@ pub(crate) fn read_image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     user_file::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
 }
 
-pub(crate) fn pack_or_read(order: &GuestOrder) -> Result<(Vec<u8>, Vec<String>), Error> {
-    let Some(packed) = &order.packed else { return pack(order) };
-    let bytes = user_file::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
-    Ok((bytes, Vec::new()))
-}
-
 /// The archive, and the names of requested modules that the kernel lacks.
 pub(crate) fn pack(order: &GuestOrder) -> Result<(Vec<u8>, Vec<String>), Error> {
     let (loaded, absent) = match &order.kernel.modules {

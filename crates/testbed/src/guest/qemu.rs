@@ -47,10 +47,7 @@ pub(crate) fn arguments(
     ports: &[RawFd],
 ) -> Vec<String> {
     arguments.extend(["-cpu".to_owned(), processor(order, kvm)]);
-    let mut add = |name: &str, value: String| {
-        arguments.push(name.to_owned());
-        arguments.push(value);
-    };
+    let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
     add("-name", format!("{},debug-threads=on", order.name.replace(',', ",,")));
     // With a single virtual CPU QEMU's emulator drops memory barriers, although devices run in
     // another thread: with QEMU 7.2 a queue of the network card waits forever after some ten runs.

@@ -62,7 +62,10 @@ impl RunningGuest {
     /// As [`RunningGuest::start`].
     pub fn start_with(order: &GuestOrder, tools: &Tools) -> Result<Self, Error> {
         let qemu = tools.qemu()?;
-        let (bytes, absent) = initramfs::pack_or_read(order)?;
+        let (bytes, absent) = match &order.packed {
+            None => initramfs::pack(order)?,
+            Some(path) => (user_file::read(path, LARGEST_IMAGE).map_err(Error::read(path))?, Vec::new()),
+        };
         let accelerated = decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {

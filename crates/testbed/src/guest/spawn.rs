@@ -32,8 +32,7 @@ impl ProcessContext {
 }
 
 pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
-    let mut file = File::from(fd);
+    let mut file = File::from(memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(bytes)?;
     Ok(file.into())
 }

@@ -59,11 +59,9 @@ pub(crate) fn reach(
         launchers.filter_map(|(_, place)| place.as_ref()?.launcher.as_ref()).collect();
     let stay = Retention { keep: flags.keep_agent, lease };
     let mut reached = RemoteHost::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
-    let places = places.map(|_, spec| HostPlace {
-        by: spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next()),
-        interface: spec.and_then(|spec| spec.interface),
-        lease,
-        shares_machine: false,
+    let places = places.map(|_, spec| {
+        let by = spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next());
+        HostPlace::new(by, spec.and_then(|spec| spec.interface), lease)
     });
     let own_addresses = wanted.addresses == Some(AddressesOf::Own);
     let mut hosts = Hosts { places, own_addresses, program: PROGRAM.into(), interrupt: interrupt.clone() };
@@ -237,12 +235,7 @@ fn kernels_of(study: &Study) -> BTreeSet<String> {
 }
 
 pub(crate) fn place(by: Option<RemoteHost>, interface: Option<&str>) -> HostPlace {
-    HostPlace {
-        by: by.map(Arc::new),
-        interface: interface.map(str::to_owned),
-        lease: Launch::LEASE,
-        shares_machine: false,
-    }
+    HostPlace::new(by.map(Arc::new), interface.map(str::to_owned), Launch::LEASE)
 }
 
 /// Reaches one machine; `None`: none is named.
