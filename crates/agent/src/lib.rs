@@ -8,6 +8,7 @@ mod error;
 mod exact;
 mod frame;
 #[cfg(feature = "fuzz")]
+#[path = "../fuzz/conversation.rs"]
 pub mod fuzz;
 pub mod init;
 mod interfaces;

@@ -7,6 +7,7 @@ mod cpu;
 mod environment;
 mod error;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "../fuzz/kernel.rs"]
 pub mod fuzz;
 mod kernel;
 mod link;
