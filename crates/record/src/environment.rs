@@ -96,9 +96,6 @@ impl Index<Side> for CpuSplit {
     type Output = Vec<u32>;
 
     fn index(&self, side: Side) -> &Vec<u32> {
-        match side {
-            Side::Transmitter => &self.transmitter,
-            Side::Receiver => &self.receiver,
-        }
+        if side == Side::Transmitter { &self.transmitter } else { &self.receiver }
     }
 }

@@ -120,10 +120,7 @@ impl Series {
     /// that differ in length.
     pub fn read(json: &str) -> serde_json::Result<Self> {
         let series: Self = serde_json::from_str(json)?;
-        match series.misshapen() {
-            None => Ok(series),
-            Some(why) => Err(serde_json::Error::custom(why)),
-        }
+        if let Some(why) = series.misshapen() { Err(serde_json::Error::custom(why)) } else { Ok(series) }
     }
 }
 

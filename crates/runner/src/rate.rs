@@ -37,18 +37,15 @@ pub struct JudgedRun {
     pub disturbed: Vec<Disturbance>,
 }
 
+/// Makes a single run.
+type MakeRun<'r> = dyn FnMut(&RunOrder) -> BenchResult<RunAccount> + 'r;
+
 /// Makes a run, which is a search where the traffic asks for one; `run` makes a single one.
 ///
 /// # Errors
 /// The first error of `run`; of a search as [`repeated`].
-pub fn carry_out(
-    order: &RunOrder,
-    run: &mut dyn FnMut(&RunOrder) -> BenchResult<RunAccount>,
-) -> BenchResult<JudgedRun> {
-    if order.traffic.find_rate {
-        return find_rate(order, run);
-    }
-    Ok(judge_run(order, run(order)?))
+pub fn carry_out(order: &RunOrder, run: &mut MakeRun<'_>) -> BenchResult<JudgedRun> {
+    if order.traffic.find_rate { find_rate(order, run) } else { Ok(judge_run(order, run(order)?)) }
 }
 
 /// Repeats a failed run on an intact testbed: a busy machine's agent may be late. `failures` gets
@@ -74,10 +71,7 @@ pub(crate) fn judge_run(order: &RunOrder, account: RunAccount) -> JudgedRun {
 
 // Too few datagrams received in the window show a queue that grows, which hides the loss until it
 // is full.
-fn find_rate(
-    order: &RunOrder,
-    run: &mut dyn FnMut(&RunOrder) -> BenchResult<RunAccount>,
-) -> BenchResult<JudgedRun> {
+fn find_rate(order: &RunOrder, run: &mut MakeRun<'_>) -> BenchResult<JudgedRun> {
     let bound = order.traffic.loss.map_or(0.0, |loss| loss.value() / 100.0);
     let window = order.window.as_secs_f64();
     let message = f64::from(order.traffic.message) * 8.0;
@@ -159,10 +153,7 @@ fn with_load(traffic: &Traffic, load: TrialLoad) -> Traffic {
 }
 
 fn asked(load: TrialLoad) -> Option<f64> {
-    match load {
-        TrialLoad::Most => None,
-        TrialLoad::Of(bits) => Some(bits),
-    }
+    if let TrialLoad::Of(bits) = load { Some(bits) } else { None }
 }
 
 fn trial(load: TrialLoad, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {

@@ -44,10 +44,7 @@ fn read_format(mut input: impl Read, options: &Options) -> Result<(InputFormat, 
     let mut head = Vec::new();
     (&mut input).take(HEAD).read_to_end(&mut head)?;
     let recognised = format_of(&head);
-    let format = match options.format {
-        Some(format) => format,
-        None => recognised?,
-    };
+    let format = options.format.map_or(recognised, Ok)?;
     // Endless comments would never reach a limit of values.
     let mut rest = input.take(LARGEST_FILE);
     let whole = without_mark(&head).chain(&mut rest);

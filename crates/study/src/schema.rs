@@ -121,10 +121,8 @@ impl Parts {
     }
 
     fn shaped(&mut self, name: &str, shape: Shape) -> Value {
-        let schema = match shape {
-            Shape::Word(vocabulary) => one_of(&vocabulary),
-            other => of_shape(other, false),
-        };
+        let schema =
+            if let Shape::Word(vocabulary) = shape { one_of(&vocabulary) } else { of_shape(shape, false) };
         self.named(name, schema)
     }
 

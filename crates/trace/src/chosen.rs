@@ -129,10 +129,7 @@ fn places(stage: &ResolvedStage, ipv6: bool, functions: bool) -> impl Iterator<I
 impl ChosenStage {
     /// Its label, and whether it is the return.
     pub fn name(&self) -> String {
-        match self.at {
-            At::Entry => self.label.clone(),
-            At::Return => format!("{} return", self.label),
-        }
+        if self.at == At::Entry { self.label.clone() } else { format!("{} return", self.label) }
     }
 
     /// The properties that decide the cost of its probe.
@@ -189,13 +186,11 @@ pub fn needed(stages: &[ChosenStage], seen: Option<&Way>) -> Result<Vec<Probe>, 
         }
         let of_phase = || probes.iter().filter(|probe| probe.phase == phase);
         // The time between the phases is no work: it is told apart from the work on both sides.
-        needed.extend(match phase {
-            JourneyPhase::Reading => of_phase().next(),
-            _ => of_phase().next_back(),
-        });
+        let is_read = phase == JourneyPhase::Reading;
+        needed.extend(if is_read { of_phase().next() } else { of_phase().next_back() });
         needed.push(of_phase().find(|probe| probe.place.packet.is_some()).ok_or_else(|| {
             let what = format!("no stage {whose} is seen that is given the packet");
-            why(&what, &|stage| (stage.phase == JourneyPhase::Reading) == (phase == JourneyPhase::Reading))
+            why(&what, &|stage| (stage.phase == JourneyPhase::Reading) == is_read)
         })?);
     }
     let mut reading = probes.iter().filter(|probe| probe.phase == JourneyPhase::Reading);

@@ -50,10 +50,7 @@ impl ResolvedStage {
 
 impl ProbePoints {
     pub(crate) fn points(&self) -> &[ProbePoint] {
-        match self {
-            Self::Points(points) => points,
-            Self::Missing(_) => &[],
-        }
+        if let Self::Points(points) = self { points } else { &[] }
     }
 }
 

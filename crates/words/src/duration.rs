@@ -86,17 +86,12 @@ pub(crate) mod maybe_text {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(
-        duration: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        duration.map(super::format_duration).serialize(serializer)
+    pub(crate) fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        duration.map(super::format_duration).serialize(to)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
         text.map(|text| super::parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
     }
 }

@@ -88,19 +88,13 @@ impl<T> Index<Side> for BySide<T> {
     type Output = T;
 
     fn index(&self, side: Side) -> &T {
-        match side {
-            Side::Transmitter => &self.transmitter,
-            Side::Receiver => &self.receiver,
-        }
+        if side == Side::Transmitter { &self.transmitter } else { &self.receiver }
     }
 }
 
 impl<T> IndexMut<Side> for BySide<T> {
     fn index_mut(&mut self, side: Side) -> &mut T {
-        match side {
-            Side::Transmitter => &mut self.transmitter,
-            Side::Receiver => &mut self.receiver,
-        }
+        if side == Side::Transmitter { &mut self.transmitter } else { &mut self.receiver }
     }
 }
 

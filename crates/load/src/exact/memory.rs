@@ -145,10 +145,7 @@ impl Queue {
 }
 
 fn was_possible(moved: Result<usize, Errno>) -> Result<bool, Errno> {
-    match moved {
-        Err(Errno::EAGAIN) => Ok(false),
-        moved => moved.map(|_| true),
-    }
+    if moved == Err(Errno::EAGAIN) { Ok(false) } else { moved.map(|_| true) }
 }
 
 fn failed(call: &'static str) -> impl FnOnce(Errno) -> Trouble {

@@ -99,10 +99,7 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
 // Equal ones are kept once.
 pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
     let alike = |known: &&mut Applied| Applied { flows: one.flows, ..(**known).clone() } == one;
-    match all.iter_mut().find(alike) {
-        Some(known) => known.flows += one.flows,
-        None => all.push(one),
-    }
+    if let Some(known) = all.iter_mut().find(alike) { known.flows += one.flows } else { all.push(one) }
 }
 
 #[cfg(test)]

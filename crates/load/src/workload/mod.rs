@@ -38,10 +38,7 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<LaneResult>> {
         (Kind::TcpCrr, true) => (tcp_crr::send, |_| Ok(Vec::new())),
         (Kind::TcpCrr, false) => (tcp_crr::receive, |_| Ok(Vec::new())),
     };
-    match lanes {
-        [lane] => Ok(vec![alone(lane)?]),
-        lanes => together(lanes),
-    }
+    if let [lane] = lanes { Ok(vec![alone(lane)?]) } else { together(lanes) }
 }
 
 /// Runs one loop after the other, as conditions that take turns change it.

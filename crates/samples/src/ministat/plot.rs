@@ -30,11 +30,7 @@ impl MinistatPlot {
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
     /// too far apart, and [`MinistatError::Width`] for a width that cannot be drawn.
-    pub fn new(
-        sets: &[Set],
-        width: usize,
-        separate_bars: bool,
-    ) -> Result<Option<MinistatPlot>, MinistatError> {
+    pub fn new(sets: &[Set], width: usize, separate_bars: bool) -> Result<Option<Self>, MinistatError> {
         let Some(axis) = MinistatAxis::new(sets, width)? else { return Ok(None) };
         let mut stacks = Vec::new();
         let too_wide = |_| MinistatError::Width { width, limit: MAX_WIDTH };

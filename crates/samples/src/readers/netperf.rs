@@ -235,8 +235,5 @@ fn keyword<'a>(line: &Line<'a>) -> Result<Option<(&'a str, &'a [u8])>, Fault> {
     let key = &line.bytes[..equals];
     let is_key = key.first().is_some_and(u8::is_ascii_uppercase)
         && key.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
-    if !is_key {
-        return Ok(None);
-    }
-    Ok(Some((line.text_of(key)?, line.bytes[equals + 1..].trim_ascii())))
+    if is_key { Ok(Some((line.text_of(key)?, line.bytes[equals + 1..].trim_ascii()))) } else { Ok(None) }
 }

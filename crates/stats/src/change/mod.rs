@@ -49,7 +49,7 @@ pub fn find(points: &[HistoryPoint], level: f64) -> Result<LevelHistory, StatsEr
     levels::settle(&points, &mut splits);
     let levels = Levels::fit(&points, splits.iter().map(|split| split.first).collect());
     let newest = levels::newest(&points, unit, &splits, level);
-    let (levels, changes) = levels_and_changes(&levels, &splits, level, unit);
+    let (levels, changes) = described(&levels, &splits, level, unit);
     Ok(LevelHistory { levels, changes, newest, needed: contrast::fewest(1.0 - level) })
 }
 
@@ -140,12 +140,7 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-fn levels_and_changes(
-    levels: &Levels,
-    splits: &[Split],
-    level: f64,
-    unit: f64,
-) -> (Vec<Level>, Vec<DetectedChange>) {
+fn described(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> (Vec<Level>, Vec<DetectedChange>) {
     let critical = student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0));
     // The spread of a point of weight 1, if it is known.
     let deviation = (levels.df > 0.0).then(|| (levels.residual / levels.df).sqrt());

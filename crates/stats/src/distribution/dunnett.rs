@@ -49,13 +49,7 @@ impl Dunnett {
         };
         let groups: Vec<EqualComparisons> = sorted.chunk_by(|one, other| one == other).map(group).collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
-        Some(Dunnett {
-            curve: LogDensity::default(),
-            groups,
-            df,
-            largest_lambda: sorted.last().copied()?,
-            scale,
-        })
+        Some(Dunnett { curve: LogDensity::default(), groups, df, largest_lambda: *sorted.last()?, scale })
     }
 
     /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`;

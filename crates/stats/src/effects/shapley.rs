@@ -42,7 +42,7 @@ pub fn shapley(
     level: f64,
 ) -> Result<Shares, EffectsError> {
     let estimator = Estimator::new(observations, level)?;
-    let conditions = conditions_by_set(layout, &estimator)?;
+    let conditions = by_set(layout, &estimator)?;
     let everything = conditions.len() - 1;
     let end = |set: usize| conditions[set].ok_or_else(|| EffectsError::Unmeasured(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
@@ -95,10 +95,7 @@ fn subset(layout: &DesignMatrix, set: usize) -> String {
 }
 
 /// The condition of each set of factors, by the bits of the set.
-fn conditions_by_set(
-    layout: &DesignMatrix,
-    estimator: &Estimator,
-) -> Result<Vec<Option<usize>>, EffectsError> {
+fn by_set(layout: &DesignMatrix, estimator: &Estimator) -> Result<Vec<Option<usize>>, EffectsError> {
     let factors = layout.factors.len();
     if factors == 0 {
         return Err(EffectsError::NothingVaried);

@@ -125,10 +125,7 @@ impl Additive {
         terms: &[(usize, f64)],
         borrowing: Borrowing,
     ) -> Satterthwaite {
-        let Spreads { rows, boots } = match borrowing {
-            Borrowing::None => &self.own,
-            Borrowing::Moderated => &self.moderated,
-        };
+        let Spreads { rows, boots } = if borrowing == Borrowing::None { &self.own } else { &self.moderated };
         let mut sum = Satterthwaite::default();
         for part in 0..boots.len().max(1) {
             let is_of_it = |row: usize| boots.is_empty() || self.layout.parts[row] == part;
@@ -269,12 +266,7 @@ impl Spreads {
 }
 
 impl BootEffects {
-    fn new(
-        layout: &CellLayout,
-        equations: Option<&NormalEquations>,
-        effects: &[f64],
-        part: usize,
-    ) -> BootEffects {
+    fn new(layout: &CellLayout, equations: Option<&NormalEquations>, effects: &[f64], part: usize) -> Self {
         let columns: Vec<usize> =
             (layout.rows()..layout.parts.len()).filter(|column| layout.parts[*column] == part).collect();
         let count = columns.len() as f64;

@@ -102,10 +102,8 @@ impl CellLayout {
     }
 
     pub(crate) fn residual_df(&self) -> usize {
-        let rank = match self.design {
-            Design::Nested => self.rows(),
-            Design::Crossed => self.parts.len() - self.part_count,
-        };
+        let rank =
+            if self.design == Design::Nested { self.rows() } else { self.parts.len() - self.part_count };
         self.places.len() - rank
     }
 

@@ -100,10 +100,7 @@ impl LoadClaim {
         self.made += 1;
         // A trial that did not reach its load cannot speak for staying within the bound there; that
         // it exceeded the bound it can.
-        let speaks = match self.toward {
-            Toward::Within => reached && !trial.exceeded,
-            Toward::Exceeded => trial.exceeded,
-        };
+        let speaks = if self.toward == Toward::Within { reached && !trial.exceeded } else { trial.exceeded };
         if speaks {
             self.stake *= 1.0 + BET;
             self.spoken_for = match self.toward {

@@ -94,9 +94,7 @@ impl Search {
             TrialLoad::Most => true,
             TrialLoad::Of(load) => trial.offered >= load * (1.0 - self.goal.width),
         };
-        let Some(most) = self.most else {
-            return self.begin(trial);
-        };
+        let Some(most) = self.most else { return self.begin(trial) };
         if self.bracket.next.is_some() {
             self.bracket.record_trial(reached, trial, &self.goal);
             if self.bracket.next.is_none() {

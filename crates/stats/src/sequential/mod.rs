@@ -41,10 +41,7 @@ impl SpendingBounds {
     }
 
     fn shape(self, fraction: f64) -> f64 {
-        match self {
-            SpendingBounds::ObrienFleming => 1.0 / fraction.sqrt(),
-            SpendingBounds::Pocock => 1.0,
-        }
+        if self == SpendingBounds::ObrienFleming { 1.0 / fraction.sqrt() } else { 1.0 }
     }
 }
 

@@ -62,10 +62,7 @@ impl Study {
         combinations::cells(&self.factors, &self.rows)
     }
 
-    pub(crate) fn levels<'s>(
-        &'s self,
-        cell: &'s LevelIndexes,
-    ) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
+    pub(crate) fn levels(&self, cell: &LevelIndexes) -> impl Iterator<Item = (&Factor, &Value)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, &factor.values[level]));
         levels.take(self.undesigned())
     }

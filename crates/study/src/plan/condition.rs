@@ -38,10 +38,7 @@ pub struct Condition {
 impl Condition {
     /// The settings of one side.
     pub fn side(&self, side: Side) -> &SideSettings {
-        match side {
-            Side::Transmitter => &self.transmitter,
-            Side::Receiver => &self.receiver,
-        }
+        if side == Side::Transmitter { &self.transmitter } else { &self.receiver }
     }
 
     /// Its label of the factor `twin`, which separates conditions that are otherwise the same.

@@ -218,14 +218,11 @@ fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<
     (0..conditions.len()).map(&mut first).collect()
 }
 
-fn follow(
-    comparison: PlannedComparison,
-    renumber: impl Fn(usize) -> Option<usize>,
-) -> Option<PlannedComparison> {
-    let baseline = renumber(comparison.baseline)?;
-    let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();
+fn follow(one: PlannedComparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<PlannedComparison> {
+    let baseline = renumber(one.baseline)?;
+    let mut conditions: Vec<usize> = one.conditions.into_iter().filter_map(renumber).collect();
     conditions.sort_unstable();
     conditions.dedup();
     conditions.retain(|index| *index != baseline);
-    (!conditions.is_empty()).then_some(PlannedComparison { baseline, conditions, ..comparison })
+    (!conditions.is_empty()).then_some(PlannedComparison { baseline, conditions, ..one })
 }
