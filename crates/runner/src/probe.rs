@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use load::{Kind, Traffic};
 use record::Note;
-use study::{Condition, Costs, Effective, Family, Plan};
+use study::{Condition, CongestionControl, Costs, Effective, Family, Plan};
 use testbed::Switches;
 use words::distinct;
 
@@ -50,7 +51,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     notes.extend(tried.iter().flatten().flatten().filter_map(|shown| Some(shown.own.fragments?.to_string())));
     let notes = distinct(notes);
     let lacking: Vec<Option<String>> =
-        tried.iter().map(|one| one.as_ref().and_then(|one| one.as_ref().err().cloned())).collect();
+        tried.iter().map(|one| Some(one.as_ref()?.as_ref().err()?.to_string())).collect();
     let shown: Vec<TriedStates> = tried.into_iter().flatten().filter_map(Result::ok).collect();
     let plan = plan.without(&lacking);
     let (plan, shown) = settled(plan, shown);
@@ -58,7 +59,12 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     Ok(Probed { plan, notes, costs })
 }
 
-type Tried = Result<TriedStates, String>;
+/// Why a condition is left out.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("this host does not support it: {0}")]
+struct Unsupported(String);
+
+type Tried = Result<TriedStates, Unsupported>;
 
 fn try_conditions(
     plan: &Plan,
@@ -82,7 +88,7 @@ fn try_conditions(
         let order = order_of(condition);
         let lacks = bench.lacking(&order.traffic, order.family)?;
         if !lacks.is_empty() {
-            tried[index] = Some(Err(format!("this host does not support it: {}", lacks.join("; "))));
+            tried[index] = Some(Err(Unsupported(lacks.join("; "))));
             continue;
         }
         let own = settle(condition, bench)?;
@@ -126,14 +132,11 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
 ///
 /// # Errors
 /// The errors of `lacking`.
-pub fn unpaced<E>(
-    mut lacking: impl FnMut(&load::Traffic) -> Result<Vec<String>, E>,
-) -> Result<&'static str, E> {
-    let [preferred @ .., last] = study::CongestionControl::UNPACED;
+pub fn unpaced<E>(mut lacking: impl FnMut(&Traffic) -> Result<Vec<String>, E>) -> Result<&'static str, E> {
+    let [preferred @ .., last] = CongestionControl::UNPACED;
     for name in preferred {
-        let plain = load::Traffic::new(load::Kind::TcpStream);
-        let congestion_control = study::CongestionControl::Named(name.to_owned());
-        let traffic = load::Traffic { congestion_control, ..plain };
+        let congestion_control = CongestionControl::Named(name.to_owned());
+        let traffic = Traffic { congestion_control, ..Traffic::new(Kind::TcpStream) };
         if lacking(&traffic)?.is_empty() {
             return Ok(name);
         }
@@ -150,7 +153,7 @@ mod tests {
         for (allowed, chosen) in
             [(vec!["reno", "cubic"], "cubic"), (vec!["reno", "bbr"], "reno"), (vec!["bbr"], "reno")]
         {
-            let lacking = |traffic: &load::Traffic| {
+            let lacking = |traffic: &Traffic| {
                 let name = traffic.congestion_control.to_string();
                 let lacks = !allowed.contains(&name.as_str());
                 Ok::<_, ()>(lacks.then_some(name).into_iter().collect())
