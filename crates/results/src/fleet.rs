@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use stats::StatsError;
-use stats::fleet::{FleetEffect, GroupedEffect, JudgedEffect, PairEffect, over_groups, over_pairs};
+use stats::fleet::{FleetEffect, GroupedEffect, PairEffect, over_groups, over_pairs};
 use store::{Outline, PairRow, StudyId};
 use study::metric::{Better, Metric};
 
@@ -231,9 +231,9 @@ impl EffectOverPairs {
         if self.is_log_ratio { 100.0 * size.exp_m1() } else { size }
     }
 
-    /// The interval of an effect, as it is shown.
-    pub fn interval(&self, effect: &JudgedEffect) -> Option<(f64, f64)> {
-        effect.interval.map(|(low, high)| (self.in_unit(low), self.in_unit(high)))
+    /// An interval of sizes, as it is shown.
+    pub fn interval(&self, sizes: Option<(f64, f64)>) -> Option<(f64, f64)> {
+        sizes.map(|(low, high)| (self.in_unit(low), self.in_unit(high)))
     }
 
     /// The unit of the sizes.

@@ -32,7 +32,7 @@ pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
 pub use data::cases::{GateBaseline, GateCase, GateCases};
 pub use data::classic::ClassicTest;
 pub use data::comparison_group::{ComparisonGroup, NamedEstimate};
-pub use data::comparison_row::{ComparisonRow, short_verdict};
+pub use data::comparison_row::{ComparisonRow, quality_word, short_verdict};
 pub use data::comparisons::Comparisons;
 pub use data::differences::StudyDifference;
 pub use data::early_stop::is_decided;
@@ -40,7 +40,7 @@ pub use data::environment::{machines, programs};
 pub use data::error::Error;
 pub use data::exact::{RESOLUTION as COUNT_RESOLUTION, no_verdicts};
 pub use data::false_positives::{FalsePositiveRate, FalsePositives, MetricRates, TestMethod};
-pub use data::leaves::leaves;
+pub use data::leaves::{differing, leaves};
 pub use data::limits::ConditionLimit;
 pub use data::metric::{ComparedMetric, main_metrics, resolve_metric};
 pub use data::missing::MissingRuns;
@@ -76,7 +76,7 @@ pub use why::Explanation;
 pub use words::lists::{distinct, grouped};
 pub use words::number::{
     beyond_rounding, counted, duration, duration_of, figure, in_thousands, instant, interval_ends, percent,
-    plain, range, rounded, spaced_duration, times,
+    plain, range, rounded, spaced_duration, times, with_unit,
 };
 pub use words::phrases::{
     before as workload_prefix, capital, first_of, levels_without, listed, metric_heading, metric_name,

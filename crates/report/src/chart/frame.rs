@@ -134,15 +134,6 @@ impl Frame {
         });
     }
 
-    /// A line through all plots, before all rows, but through no name above them.
-    fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
-        let mut path = SvgPath::new();
-        for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
-            path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
-        }
-        drawing.path(class, &path);
-    }
-
     pub(crate) fn interval(&self, drawing: &mut Drawing, class: &str, axis: &Axis, y: f64, shown: &Interval) {
         let ends = [shown.low, shown.high].map(|end| end.map(|value| self.x(axis, value)));
         legend::interval(drawing, class, y, self.x(axis, shown.estimate), ends, [self.left, self.right]);
@@ -164,8 +155,12 @@ impl Frame {
         }
         drawing.line("axis", (self.left, bottom), (self.right, bottom));
         if zero {
-            let x = self.x(axis, 0.0);
-            self.upright(drawing, "zero", x);
+            // Through all plots, before all rows, but through no name above them.
+            let (x, mut line) = (self.x(axis, 0.0), SvgPath::new());
+            for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
+                line.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
+            }
+            drawing.path("zero", &line);
         }
         self.y = bottom + 19.0;
         let x = if self.names.is_some() { self.left } else { 0.0 };

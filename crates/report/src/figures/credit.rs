@@ -19,7 +19,6 @@ pub(super) fn section(views: &[StudyView<'_>], ids: &mut Ids, section: &mut Figu
             section.figures.extend(figure(view, credits, ids));
         }
     }
-    section.about.dedup();
 }
 
 fn figure(view: &StudyView<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {

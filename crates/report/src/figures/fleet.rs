@@ -29,9 +29,9 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
     };
     let row = |name: String, own: &JudgedEffect| ForestRow {
         name,
-        verdict: views::fleet_verdict(effect, own),
+        verdict: views::fleet_verdict(effect, own).to_owned(),
         size: None,
-        interval: Some(Interval::new(effect.in_unit(own.estimate), effect.interval(own))),
+        interval: Some(Interval::new(effect.in_unit(own.estimate), effect.interval(own.interval))),
     };
     let mut rows = vec![row("over machines".to_owned(), &effect.sizes.mean)];
     let name = |place: usize| found.pairs[effect.pairs[place]].name.as_str();

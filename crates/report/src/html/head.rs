@@ -11,12 +11,9 @@ pub(super) fn script() -> Fixed {
     fixed!(file "page.js").and(&SCRIPT)
 }
 
-fn style() -> Fixed {
-    rules_of_pages().and(&fixed!(file "page.css"))
-}
-
 pub(super) fn write(html: &mut Markup, title: &str) {
-    let (style, policy) = (style(), policy(&style(), &script()));
+    let style = rules_of_pages().and(&fixed!(file "page.css"));
+    let policy = policy(&style, &script());
     html.element("head", &[], |head| {
         head.fixed(fixed!("<meta charset=\"utf-8\"/>"));
         let attributes =

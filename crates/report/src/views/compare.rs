@@ -41,7 +41,7 @@ fn comparison(group: &ComparisonGroup, is_whole: bool) -> Vec<Block<'static>> {
     let mut sentences = Vec::new();
     // Of pairs there is no answer, which has these notes otherwise.
     for row in group.rows.iter().filter(|_| is_all_pairs) {
-        let pair = format!("{} against {}", row.label, row.against);
+        let pair = row.pair();
         sentences.extend(row.comparison.gap.map(|gap| format!("{pair}: {}.", gap.as_str())));
         sentences.extend(row.remarks.iter().map(|remark| format!("{pair}: {remark}.")));
         sentences.extend(row.why().map(|why| format!("{pair}: why: {why}.")));

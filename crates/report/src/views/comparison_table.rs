@@ -66,7 +66,7 @@ pub(super) fn compared(groups: &[&ComparisonGroup], is_whole: bool) -> Table {
             table.row(line(name, Some(one.mean), one.boots, compared, limit));
         }
         for row in group.rows.iter().filter(|_| group.baseline.is_none()) {
-            let name = Name::from(format!("{} against {}", row.label, row.against).as_str());
+            let name = Name::from(row.pair().as_str());
             table.row(line(&name, None, row.comparison.boots, difference(row), Cell::EMPTY));
         }
     }

@@ -1,9 +1,9 @@
 //! The hosts of a study, as they were recorded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use record::Environment;
-use results::{Results, distinct, instant, leaves, machines};
+use results::{Results, differing, distinct, instant, leaves, machines};
 use serde_json::Value;
 use store::{BootRow, StoredStudy};
 
@@ -46,8 +46,8 @@ fn hosts_that_differ(stored: &StoredStudy) -> Option<Table> {
     let is_own = |path: &str| {
         path.starts_with("load.") || path.contains("_steering.") || path.ends_with(".link.address")
     };
-    let rows = differences(&one, &other).into_iter().filter(|(property, ..)| !is_own(property));
-    let rows = rows.map(|(property, here, there)| cells![property, here, there]);
+    let rows = differing([&one, &other]).filter(|(property, _)| !is_own(property));
+    let rows = rows.map(|(property, [here, there])| cells![property, here, there]);
     let table = Table::with_rows(["property", "transmitter", "receiver"], rows);
     table.titled("Differences between the two hosts (first boot)").filled()
 }
@@ -75,20 +75,12 @@ fn pair_interfaces(one: &mut Value, other: &mut Value) {
 /// Values by their paths.
 type EnvironmentValues = BTreeMap<String, String>;
 
-fn differences<'v>(
-    one: &'v EnvironmentValues,
-    other: &'v EnvironmentValues,
-) -> Vec<(&'v str, Option<&'v str>, Option<&'v str>)> {
-    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let value = |of: &'v EnvironmentValues, path: &String| of.get(path).map(String::as_str);
-    let both = paths.into_iter().map(|path| (path.as_str(), value(one, path), value(other, path)));
-    both.filter(|(_, one, other)| one != other).collect()
-}
-
 fn changes(before: &EnvironmentValues, after: &EnvironmentValues) -> String {
-    let shown = |value: Option<&str>| value.unwrap_or("-").to_owned();
-    let line = |(path, before, after)| format!("    {path}: {} -> {}\n", shown(before), shown(after));
-    differences(before, after).into_iter().map(line).collect()
+    let differences = differing([before, after]).map(|(path, both)| {
+        let [before, after] = both.map(|value| value.map_or("-", String::as_str));
+        format!("    {path}: {before} -> {after}\n")
+    });
+    differences.collect()
 }
 
 // The size of differences, in bytes, from which on a boot is of another kind than the boots before,

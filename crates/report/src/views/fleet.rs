@@ -1,11 +1,11 @@
 //! One study on many pairs of machines.
 
 use results::{
-    EffectOverPairs, FleetResults, PairApart, PairOfFleet, counted, figure, metric_name, percent, plain,
-    range,
+    EffectOverPairs, FleetResults, PairApart, PairOfFleet, counted, figure, metric_name, percent,
+    quality_word, range, with_unit,
 };
 use stats::fleet::{GroupedEffect, JudgedEffect};
-use stats::{Verdict, signed};
+use stats::signed;
 use study::{Name, Quality};
 
 use crate::cells;
@@ -59,24 +59,18 @@ pub(crate) fn sentence(effect: &EffectOverPairs) -> String {
 
 fn size(effect: &EffectOverPairs, own: &JudgedEffect) -> (String, Option<String>) {
     let shown = |value: f64| signed(number(effect, value));
-    let unit = plain(effect.unit());
-    let size = format!("{} {unit}", shown(effect.in_unit(own.estimate))).trim_end().to_owned();
-    (size, effect.interval(own).map(|ends| range(Some(ends), shown)))
+    let size = with_unit(shown(effect.in_unit(own.estimate)), effect.unit());
+    (size, effect.interval(own.interval).map(|ends| range(Some(ends), shown)))
 }
 
 fn number(effect: &EffectOverPairs, value: f64) -> String {
     if effect.is_log_ratio { percent(value) } else { figure(value) }
 }
 
-pub(crate) fn verdict(effect: &EffectOverPairs, own: &JudgedEffect) -> String {
-    let word =
-        |rises: bool| effect.metric.known().and_then(|metric| Quality::from_metric(metric).word(rises));
-    let word = match own.verdict {
-        Verdict::Higher => word(true),
-        Verdict::Lower => word(false),
-        _ => None,
-    };
-    word.unwrap_or(own.verdict.as_str()).to_owned()
+pub(crate) fn verdict(effect: &EffectOverPairs, own: &JudgedEffect) -> &'static str {
+    let quality = effect.metric.known().map(Quality::from_metric);
+    let word = quality.and_then(|quality| quality_word(quality, own.verdict));
+    word.unwrap_or(own.verdict.as_str())
 }
 
 fn effects(found: &FleetResults, is_whole: bool) -> Table {
@@ -84,9 +78,7 @@ fn effects(found: &FleetResults, is_whole: bool) -> Table {
         ["metric", "condition", "over machines", "interval", "one more pair", "holds", "apart", "verdict"];
     let rows = found.effects.iter().map(|effect| {
         let shown = |value: f64| signed(number(effect, value));
-        let both = |ends: Option<(f64, f64)>| {
-            Cell::interval(ends.map(|(low, high)| (effect.in_unit(low), effect.in_unit(high))), shown)
-        };
+        let both = |ends: Option<(f64, f64)>| Cell::interval(effect.interval(ends), shown);
         let sizes = &effect.sizes;
         let holds = format!("{} of {}", sizes.count.holds, effect.pairs.len());
         let names: Vec<&str> = effect.apart.iter().map(|pair| pair.name.as_str()).collect();

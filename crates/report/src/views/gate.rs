@@ -104,10 +104,7 @@ fn number(bound: &Bound, value: f64) -> String {
 }
 
 fn with_unit(shown: String, bound: &Bound) -> String {
-    match bound.unit.map_or("%", |(word, _)| word) {
-        "" => shown,
-        unit => format!("{shown} {unit}"),
-    }
+    results::with_unit(shown, bound.unit.map_or("%", |(word, _)| word))
 }
 
 pub(super) fn check_sentence(check: &GateCheck) -> String {

@@ -34,6 +34,8 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
     let rows = groups.iter().map(|group| {
         let baseline = group.baseline.as_deref().unwrap_or("all pairs");
         let own = group.conditions.iter().find(|one| *one.name == *baseline);
+        let name =
+            |row: &ComparisonRow| if group.baseline.is_some() { row.label.clone() } else { row.pair() };
         let mut proven: Vec<&ComparisonRow> = group.rows.iter().filter(|row| row.is_proven()).collect();
         proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
         let equal = |row: &&ComparisonRow| row.comparison.verdict == stats::Verdict::Equivalent;
@@ -45,7 +47,7 @@ fn table(groups: &[&ComparisonGroup]) -> Table {
             own.map(|own| own.estimate.mean),
             Cell::measure(format!("{} of {}", proven.len(), group.rows.len())),
             differences(&proven, group.metric.unit()).map(|differences| Cell::Measure(differences, tone)),
-            largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(row_name(row, group).as_str()))),
+            largest.map_or(Cell::EMPTY, |row| Cell::from(&Name::from(name(row).as_str()))),
             if has_margin { group.rows.iter().filter(equal).count().into() } else { Cell::EMPTY },
         ]
     });
@@ -65,11 +67,4 @@ fn differences(proven: &[&ComparisonRow], unit: &str) -> Option<String> {
     }
     let lowest = if highest.ends_with(" %") { lowest.trim_end_matches(" %") } else { &lowest };
     Some(format!("{lowest} to {highest}"))
-}
-
-fn row_name(row: &ComparisonRow, group: &ComparisonGroup) -> String {
-    match group.baseline {
-        Some(_) => row.label.to_string(),
-        None => format!("{} against {}", row.label, row.against),
-    }
 }

@@ -98,12 +98,8 @@ fn sentences(found: &PathTraceReport) -> Vec<String> {
         let own = size_sentences(traced, found);
         sentences.extend(own.into_iter().map(|sentence| format!("{of}{sentence}")));
     }
-    for reason in found.traces.iter().flat_map(|traced| trace::unseen(traced.account.stages.iter())) {
-        let sentence = format!("not seen: {reason}");
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
+    let unseen = found.traces.iter().flat_map(|traced| trace::unseen(traced.account.stages.iter()));
+    sentences.extend(results::distinct(unseen).iter().map(|reason| format!("not seen: {reason}")));
     sentences.extend(found.origin());
     sentences.extend(found.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
     sentences.extend(found.notes.iter().map(|note| format!("note: {note}")));

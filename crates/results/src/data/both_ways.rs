@@ -11,6 +11,7 @@ use crate::data::error::Error;
 use crate::data::missing::hint;
 use crate::data::target::own_targets;
 use crate::data::turns::uncounted;
+use crate::words::lists::distinct;
 
 // The confidence of the intervals; those of the disagreements hold together.
 const LEVEL: f64 = 0.95;
@@ -148,14 +149,11 @@ fn pairs(plan: &Plan) -> Vec<MeasuredPair> {
             // Of several the first.
             let Some(baseline) = flow.iter().copied().rev().max_by_key(alike) else { continue };
             for condition in flow.iter().copied().filter(|index| *index != baseline) {
-                let pair = (condition, baseline, target.metric);
-                if !pairs.contains(&pair) {
-                    pairs.push(pair);
-                }
+                pairs.push((condition, baseline, target.metric));
             }
         }
     }
-    pairs
+    distinct(pairs)
 }
 
 /// The time of turns for an equal interval, as a share of the runs' time.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use stats::{Analysis, Correction, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, MetricNeeds};
-use study::{Condition, Plan};
+use study::{Condition, NameWord, Plan};
 
 use crate::data::differences::StudyDifference;
 use crate::data::disturbed::kept_in;
@@ -271,13 +271,10 @@ fn paired_conditions(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usi
 fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
     let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
     // As the study's file has it, or as a label does: a kernel by its release.
+    let is_it = |word: &NameWord| word.factor.as_deref() == Some(factor) && word.level == level;
     let has = |one: &&Condition| {
         one.levels.iter().any(|(own, value)| own == factor && value == level)
-            || one
-                .label
-                .words()
-                .iter()
-                .any(|word| word.factor.as_deref() == Some(factor) && word.level == level)
+            || one.label.words().iter().any(is_it)
     };
     let others = |one: &Condition| -> Vec<(String, String)> {
         one.levels.iter().filter(|(own, _)| own != factor).cloned().collect()

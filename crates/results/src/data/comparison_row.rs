@@ -26,7 +26,7 @@ pub struct ComparisonRow {
 }
 
 /// The word for a proven difference: faster, more CPU; `None` for other verdicts.
-pub(crate) fn quality_word(quality: Quality, verdict: Verdict) -> Option<&'static str> {
+pub fn quality_word(quality: Quality, verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Higher => quality.word(true),
         Verdict::Lower => quality.word(false),
@@ -47,6 +47,11 @@ impl ComparisonRow {
     /// Is there a difference, and is its direction sure?
     pub fn is_proven(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
+    }
+
+    /// Both conditions: `tso=off against tso=on`.
+    pub fn pair(&self) -> String {
+        format!("{} against {}", self.label, self.against)
     }
 
     /// The verdict with its meaning: `lower (slower)`.

@@ -8,7 +8,7 @@ use store::Outline;
 use study::metric::{self, Metric};
 use study::{BootKind, Plan};
 
-use crate::data::leaves::{leaves, visit_leaves};
+use crate::data::leaves::{differing, leaves, visit_leaves};
 use crate::words::number::counted;
 
 /// Something that two studies do not share, with every value of each; none if not recorded.
@@ -100,19 +100,14 @@ pub(crate) fn of_builds<'e>(
 pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
     let [one, other] = [baseline, study].map(values);
     let none = BTreeSet::new();
-    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let mut found: BTreeMap<&str, (&BTreeSet<String>, &BTreeSet<String>)> = BTreeMap::new();
-    for path in paths {
-        let (before, after) = (one.get(path).unwrap_or(&none), other.get(path).unwrap_or(&none));
-        if before != after {
-            found.insert(path, (before, after));
-        }
-    }
+    let found: BTreeMap<&str, [&BTreeSet<String>; 2]> = differing([&one, &other])
+        .map(|(path, both)| (path, both.map(|values| values.unwrap_or(&none))))
+        .collect();
     let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
-    for (path, (before, after)) in &found {
+    for (path, both) in &found {
         let of_host = path.split_once('.').filter(|(host, _)| HOSTS.contains(host));
         let (host, own) = of_host.map_or((None, *path), |(host, own)| (Some(host), own));
-        let is_same = |host: &str| found.get(format!("{host}.{own}").as_str()) == Some(&(before, after));
+        let is_same = |host: &str| found.get(format!("{host}.{own}").as_str()) == Some(both);
         let is_of_both = host.is_some() && HOSTS.into_iter().all(is_same);
         // Told once, without the name of a host.
         if is_of_both && host == Some("receiver") {
@@ -124,7 +119,8 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyD
         let rank = FIRST.iter().position(is_of).filter(|_| !own.starts_with(LAST)).unwrap_or(FIRST.len());
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
         let what = format!("{}{whose}", setting_name(own));
-        differences.push((rank, StudyDifference { what, baseline: list(before), study: list(after) }));
+        let [baseline, study] = both.map(list);
+        differences.push((rank, StudyDifference { what, baseline, study }));
     }
     differences.sort_by_key(|(rank, _)| *rank);
     differences.into_iter().map(|(_, difference)| difference).collect()
@@ -135,23 +131,18 @@ pub(crate) fn of_read_back(
     study: &Outline,
     pairs: &[(usize, usize)],
 ) -> Vec<StudyDifference> {
-    let mut found: BTreeMap<(String, Option<String>, Option<String>), usize> = BTreeMap::new();
+    let mut found: BTreeMap<(String, [Option<String>; 2]), usize> = BTreeMap::new();
     for (before, after) in pairs {
         let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
         let Some((one, other)) = both.map(|(one, other)| (leaves(one), leaves(other))) else { continue };
-        let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         let is_read_back =
             |path: &str| path.contains(".active.") || path.contains(".device.") || path.ends_with(".mtu");
-        for path in paths.into_iter().filter(|path| is_read_back(path)) {
-            let (before, after) = (one.get(path).cloned(), other.get(path).cloned());
-            if before != after {
-                *found
-                    .entry((path.replace(".active.", " ").replace(".device.", " "), before, after))
-                    .or_default() += 1;
-            }
+        for (path, values) in differing([&one, &other]).filter(|(path, _)| is_read_back(path)) {
+            let path = path.replace(".active.", " ").replace(".device.", " ");
+            *found.entry((path, values.map(|value| value.cloned()))).or_default() += 1;
         }
     }
-    let difference = |((path, before, after), count): ((String, Option<String>, Option<String>), usize)| {
+    let difference = |((path, [before, after]), count): ((String, [Option<String>; 2]), usize)| {
         let what = format!("{} read back in {}", path.replace('.', " "), counted(count, "condition"));
         StudyDifference::new(what, before.as_deref(), after.as_deref())
     };

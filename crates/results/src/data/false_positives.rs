@@ -94,9 +94,10 @@ impl FalsePositives {
     /// # Errors
     /// [`Error::NoTwins`], [`Error::NothingRecorded`] with less than one whole experiment.
     pub fn new(stored: &StoredStudy, boots: u32) -> Result<Self, Error> {
-        let [one, other] = stored.plan.conditions.as_slice() else { return Err(no_twins(stored)) };
+        let no_twins = || Error::NoTwins { study: stored.row.id.0, name: stored.row.name.clone() };
+        let [one, other] = stored.plan.conditions.as_slice() else { return Err(no_twins()) };
         if one.twin().is_none() || one.workload != other.workload {
-            return Err(no_twins(stored));
+            return Err(no_twins());
         }
         let rates = metrics(&stored.plan).into_iter().map(|metric| rates(stored, metric, boots));
         let metrics = rates.filter_map(Result::transpose).collect::<Result<Vec<MetricRates>, Error>>()?;
@@ -187,8 +188,4 @@ fn differs(method: TestMethod, experiment: &[Observation]) -> Result<bool, Error
     let question = Question { design: Some(design), level: FalsePositives::LEVEL, ..Question::against(0) };
     let analysis = stats::analyse(experiment, &question)?;
     Ok(analysis.comparisons.iter().any(|one| matches!(one.verdict, Verdict::Higher | Verdict::Lower)))
-}
-
-fn no_twins(stored: &StoredStudy) -> Error {
-    Error::NoTwins { study: stored.row.id.0, name: stored.row.name.clone() }
 }

@@ -1,7 +1,7 @@
 //! A record as its values by their paths: `kernel.release`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,15 @@ pub fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     visit_leaves(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));
     found
+}
+
+/// The paths at which two records have different values, in order, with the values of both.
+pub fn differing<'v, V: PartialEq>(
+    [one, other]: [&'v BTreeMap<String, V>; 2],
+) -> impl Iterator<Item = (&'v str, [Option<&'v V>; 2])> {
+    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let both = paths.into_iter().map(move |path| (path.as_str(), [one.get(path), other.get(path)]));
+    both.filter(|(_, [before, after])| before != after)
 }
 
 /// Skips fields for which `counts` is false.

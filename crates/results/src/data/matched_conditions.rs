@@ -69,12 +69,10 @@ impl MatchedConditions {
                 if may_differ { constants.push(difference) } else { unlike.push((path.as_str(), difference)) }
             }
         }
-        let key = |settings: &ConditionSettings| -> ConditionSettings {
-            settings
-                .iter()
-                .filter(|(path, _)| !ignored.contains(path.as_str()))
-                .map(|(path, value)| (path.clone(), value.clone()))
-                .collect()
+        let key = |settings: &ConditionSettings| {
+            let mut key = settings.clone();
+            key.retain(|path, _| !ignored.contains(path.as_str()));
+            key
         };
         let mut left: BTreeMap<ConditionSettings, usize> = BTreeMap::new();
         for (index, settings) in one.iter().enumerate() {

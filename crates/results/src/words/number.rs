@@ -59,7 +59,8 @@ pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
-pub(crate) fn with_unit(shown: String, unit: &str) -> String {
+/// A value as it is written, with its unit if it has one.
+pub fn with_unit(shown: String, unit: &str) -> String {
     match plain(unit) {
         "" => shown,
         unit => format!("{shown} {unit}"),
