@@ -66,9 +66,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Metrics {
         Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![(metric::TRANSACTION, transactions)],
         Kind::Pps => vec![(metric::PACKET, discarded)],
     };
-    for (side, own) in account.sides() {
-        values.extend(side_metrics(side, own, kind, account, &done));
-    }
+    values.extend(account.sides().flat_map(|(side, own)| side_metrics(side, own, kind, account, &done)));
     values.into_iter().filter(|(_, value)| value.is_finite()).collect()
 }
 

@@ -18,9 +18,7 @@ pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
     let weakest = |family: usize| families[family].iter().copied().fold(0.0, f64::max);
     while !left.is_empty() {
         let level = alpha / left.len() as f64;
-        for family in &left {
-            levels[*family] = level;
-        }
+        left.iter().for_each(|family| levels[*family] = level);
         // One at a time: the next ones may have a larger level.
         left.sort_by(|one, other| weakest(*other).total_cmp(&weakest(*one)));
         match left.last() {

@@ -112,9 +112,7 @@ pub fn explain_counts(
             }
         };
         judge(&mut one.whole, &|run| run.whole);
-        for (place, part) in one.parts.iter_mut().enumerate() {
-            judge(part, &|run| run.parts[place]);
-        }
+        one.parts.iter_mut().enumerate().for_each(|(place, part)| judge(part, &|run| run.parts[place]));
         judge(&mut one.unexplained, &Divided::unexplained);
     }
     Ok(explained)

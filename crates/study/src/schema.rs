@@ -16,8 +16,7 @@ pub fn schema() -> String {
     schema["$defs"] = Value::Object(parts.0);
     // Other crates of the build decide whether maps keep their insertion order.
     schema.sort_all_objects();
-    let text = serde_json::to_string_pretty(&schema);
-    format!("{}\n", text.expect("a schema is plain JSON"))
+    format!("{}\n", serde_json::to_string_pretty(&schema).expect("a schema is plain JSON"))
 }
 
 #[derive(Default)]

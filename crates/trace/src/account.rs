@@ -75,9 +75,8 @@ impl TraceAccount {
     pub fn add(&mut self, later: Self) {
         self.untraced.extend(later.untraced);
         self.ends.extend(later.ends);
-        for ((_, rounds), (_, more)) in self.one_more.iter_mut().zip(later.one_more) {
-            rounds.extend(more);
-        }
+        let both = self.one_more.iter_mut().zip(later.one_more);
+        both.for_each(|((_, rounds), (_, more))| rounds.extend(more));
         self.all.extend(later.all);
         if let (Some(sampled), Some(more)) = (&mut self.sampled, later.sampled) {
             sampled.add(more);
@@ -138,9 +137,7 @@ impl TraceAccount {
     /// The sum of all batches with all points.
     pub fn reading(&self) -> ProbeCounts {
         let mut sum = ProbeCounts::default();
-        for round in &self.all {
-            sum.add(round.reading.clone());
-        }
+        self.all.iter().for_each(|round| sum.add(round.reading.clone()));
         sum
     }
 

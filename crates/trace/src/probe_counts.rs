@@ -215,14 +215,10 @@ impl ProbeCounts {
 
     /// Adds what was counted at another time.
     pub fn add(&mut self, more: Self) {
-        for way in more.ways {
-            self.add_way(way);
-        }
+        more.ways.into_iter().for_each(|way| self.add_way(way));
         self.journeys = self.journeys.plus(&more.journeys);
         self.hits.resize(self.hits.len().max(more.hits.len()), 0);
-        for (sum, more) in self.hits.iter_mut().zip(more.hits) {
-            *sum = sum.saturating_add(more);
-        }
+        self.hits.iter_mut().zip(more.hits).for_each(|(sum, more)| *sum = sum.saturating_add(more));
     }
 
     fn add_way(&mut self, more: Way) {
@@ -233,9 +229,7 @@ impl ProbeCounts {
             None => self.ways.push(more),
             Some(way) => {
                 way.whole.add(&more.whole);
-                for (sum, more) in way.segments.iter_mut().zip(&more.segments) {
-                    sum.add(more);
-                }
+                way.segments.iter_mut().zip(&more.segments).for_each(|(sum, more)| sum.add(more));
             }
         }
         self.ways.sort_by_key(|way| std::cmp::Reverse(way.whole.count));

@@ -245,9 +245,7 @@ impl Tracer {
 
     /// Detaches the programs; they stay loaded.
     pub fn detach(&mut self) {
-        for standing in &mut self.programs {
-            standing.attached = None;
-        }
+        self.programs.iter_mut().for_each(|standing| standing.attached = None);
     }
 
     /// Attaches these of the tracer's probes and no others; counts stay until [`Tracer::restart`].

@@ -33,9 +33,8 @@ pub(super) fn fill_slabs(message: u32) -> Result<Vec<Queue>, Trouble> {
     let mut queues = Vec::new();
     for (cache, message) in [(data.as_str(), message), (PACKETS, other)] {
         // A kernel may not report them, or only to root: then they stay as the boot left them.
-        for _ in 0..free_places(cache).unwrap_or(0).min(MOST_FREE) {
-            add_message(&mut queues, message)?;
-        }
+        let free = free_places(cache).unwrap_or(0).min(MOST_FREE);
+        (0..free).try_for_each(|_| add_message(&mut queues, message))?;
     }
     Ok(queues)
 }

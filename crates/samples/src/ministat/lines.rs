@@ -28,9 +28,7 @@ impl ValueFormat {
     pub fn new(column: usize, delimiters: &[u8], longest_line: usize) -> ValueFormat {
         assert!(column > 0 && longest_line > 0, "columns and bytes are counted from 1");
         let mut is_delimiter = [false; 256];
-        for byte in delimiters {
-            is_delimiter[usize::from(*byte)] = true;
-        }
+        delimiters.iter().for_each(|byte| is_delimiter[usize::from(*byte)] = true);
         ValueFormat { column, is_delimiter, longest_line }
     }
 

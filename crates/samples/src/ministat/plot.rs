@@ -37,9 +37,7 @@ impl MinistatPlot {
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
-            for point in &set.points {
-                counts[axis.column(*point)] += 1;
-            }
+            set.points.iter().for_each(|point| counts[axis.column(*point)] += 1);
         }
         let height = cut(&mut stacks, axis.width);
         let bars = bars(sets, &axis, separate_bars);

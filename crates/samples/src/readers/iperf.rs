@@ -232,9 +232,7 @@ impl IperfReader {
     fn finish(mut self) -> Result<ReadValues, Fault> {
         let mut open: Vec<Total> = std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|open| open.place.line);
-        for open in open {
-            self.close(open)?;
-        }
+        open.into_iter().try_for_each(|open| self.close(open))?;
         self.end_run()?;
         self.collector.finish().map_err(|fault| match fault {
             Fault::Content { place, .. } => Fault::new(

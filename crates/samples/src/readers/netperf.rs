@@ -164,9 +164,7 @@ impl NetperfReader {
         let place = line.place_of(fields[value]);
         let value = self.measured(fields[value], place)?;
         let names = std::mem::take(&mut self.columns);
-        for (name, field) in names.iter().zip(fields) {
-            self.circumstance(name, field, line)?;
-        }
+        names.iter().zip(fields).try_for_each(|(name, field)| self.circumstance(name, field, line))?;
         self.columns = names;
         self.push(value, unit, place)
     }

@@ -145,9 +145,7 @@ impl Additive {
     fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
-        for (row, coefficient) in terms {
-            coefficients[*row] += coefficient;
-        }
+        terms.iter().for_each(|(row, coefficient)| coefficients[*row] += coefficient);
         // A condition's mean is its effect and the average of its part's boots, so its coefficient
         // applies to all of these.
         let of_part = |part: usize| {

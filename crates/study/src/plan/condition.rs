@@ -76,9 +76,7 @@ impl Condition {
             },
             boot: study.boot.clone(),
         };
-        for (factor, level) in &levels {
-            condition.apply(&factor.subject, level);
-        }
+        levels.iter().for_each(|(factor, level)| condition.apply(&factor.subject, level));
         condition.boot.without_the_absent(study.inside_guest);
         if !condition.boot.scenario.has_tunnel() {
             condition.underlay = Underlay::default();

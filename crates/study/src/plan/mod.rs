@@ -178,9 +178,7 @@ impl Plan {
         self.comparisons =
             self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
         self.conditions.retain(|condition| numbers.binary_search(&condition.index).is_ok());
-        for (index, condition) in self.conditions.iter_mut().enumerate() {
-            condition.index = index;
-        }
+        self.conditions.iter_mut().enumerate().for_each(|(index, condition)| condition.index = index);
         (self, numbers)
     }
 }

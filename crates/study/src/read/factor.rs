@@ -41,9 +41,7 @@ impl Named<'_> {
 /// Flattens scopes (`transmitter.tso = …`, `"underlay.tso" = …`), in file order.
 pub(crate) fn flatten<'t>(rest: Vec<TomlEntry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
-    for entry in rest {
-        lay_flat(entry, Scope::default(), &[], &mut flat, problems);
-    }
+    rest.into_iter().for_each(|entry| lay_flat(entry, Scope::default(), &[], &mut flat, problems));
     flat.sort_by_key(|named| named.place.start);
     flat
 }
