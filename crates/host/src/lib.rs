@@ -39,6 +39,7 @@ pub use error::{Error, LockHolder};
 pub use kernel::bpf;
 #[doc(hidden)]
 pub use kernel::counted::wrapping_since;
+pub use kernel::files::threads_named;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::DiscardDevice;
 pub use link::ethtool::Ethtool;

@@ -47,6 +47,14 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What was done with a file; `None` if there is no such file.
+pub fn if_present<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
+    }
+}
+
 fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     // Opening a pipe waits for its other end, and only a separate thread can be left waiting.
     let (give, opened) = mpsc::channel();
@@ -120,11 +128,7 @@ pub fn refuse_planted(path: &Path) -> io::Result<()> {
 }
 
 fn check_own(path: &Path) -> io::Result<()> {
-    let about = match fs::symlink_metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let Some(about) = if_present(fs::symlink_metadata(path))? else { return Ok(()) };
     match about.file_type() {
         kind if kind.is_dir() => Err(Errno::EISDIR.into()),
         kind if kind.is_symlink() => Err(refusal("it is a symbolic link")),

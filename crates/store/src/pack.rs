@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use host::user_file::if_present;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use rusqlite::types::Value;
@@ -231,10 +232,7 @@ impl AtomicFile {
 
     fn clear(&self) -> io::Result<()> {
         for ending in ["", "-journal", "-lock"] {
-            match fs::remove_file(sibling(&self.path, ending)) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            if_present(fs::remove_file(sibling(&self.path, ending)))?;
         }
         Ok(())
     }

@@ -80,10 +80,8 @@ impl Store {
             |row| row.get::<_, String>(0),
         )?;
         let what = || format!("an environment of study {study}");
-        let environments = environments
-            .iter()
-            .map(|json| self.read(json, what, serde_json::from_str))
-            .collect::<Result<_, _>>()?;
+        let environments = environments.iter().map(|json| self.read(json, what, serde_json::from_str));
+        let environments = environments.collect::<Result<_>>()?;
         let mut values = BTreeMap::new();
         for metric in metrics(&plan) {
             let of_runs = self.rows(

@@ -63,15 +63,10 @@ pub(super) fn keep_slabs() {
 pub(super) fn hasten_softirqs() {
     // While `ksoftirqd` waits for the CPU, the kernel leaves all soft interrupts to it, and packets
     // take another way: for thousands of messages of a sender that takes the CPU back.
-    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let name = fs::read_to_string(process.path().join("comm"));
-        let is_one = name.is_ok_and(|name| name.starts_with("ksoftirqd/"));
-        let number = process.file_name().to_str().and_then(|name| name.parse().ok());
-        if let (true, Some(number)) = (is_one, number) {
-            let lowest = libc::sched_param { sched_priority: 1 };
-            // SAFETY: the kernel reads the parameters, and keeps no pointer to them.
-            unsafe { libc::sched_setscheduler(number, libc::SCHED_FIFO, &raw const lowest) };
-        }
+    for thread in host::perf::softirq_threads() {
+        let lowest = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the kernel reads the parameters, and keeps no pointer to them.
+        unsafe { libc::sched_setscheduler(thread.cast_signed(), libc::SCHED_FIFO, &raw const lowest) };
     }
 }
 

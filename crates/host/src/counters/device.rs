@@ -59,12 +59,11 @@ impl DeviceReader {
             let passed = later.saturating_sub(*earlier);
             (passed > 0 && is_loss(name)).then(|| (name.clone(), passed))
         });
-        let mut grown: Vec<(String, u64)> = grown.collect();
+        let grown: Vec<(String, u64)> = grown.collect();
         // A card with many queues has thousands of counters, and each run would store them.
         let left_out = grown.len().saturating_sub(MOST) as u64;
-        grown.truncate(MOST);
-        let interface = self.interface.clone();
-        DeviceCounters { interface, changed: grown.into_iter().collect(), left_out }
+        let changed = grown.into_iter().take(MOST).collect();
+        DeviceCounters { interface: self.interface.clone(), changed, left_out }
     }
 }
 

@@ -14,6 +14,7 @@ use super::undo::{RestoreOptions, Undoing, undo};
 use crate::cpu::threads::ThreadStat;
 use crate::error::Error;
 use crate::machine::Machine;
+use crate::user_file::if_present;
 
 /// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -166,11 +167,8 @@ pub(super) fn follow_each(
 }
 
 pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(errno) if errno.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(errno) => return Err(Error::journal("look for", directory)(errno)),
-    };
+    let entries = if_present(std::fs::read_dir(directory)).map_err(Error::journal("look for", directory))?;
+    let Some(entries) = entries else { return Ok(Vec::new()) };
     directory::check(directory)?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>();
     let mut journals = paths.map_err(Error::journal("look for", directory))?;

@@ -1,6 +1,6 @@
 //! The kernel's text files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A machine, which its kernel shows as files: this one, or a made-up tree.
@@ -72,6 +72,14 @@ pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<Vec<T>> {
     let entries = std::fs::read_dir(directory)?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// The threads or processes that `/proc` or a directory below it lists, with a wanted name.
+pub fn threads_named(directory: &str, is_wanted: impl Fn(&str) -> bool) -> std::io::Result<BTreeSet<u32>> {
+    // One may end meanwhile.
+    let name = |number: &u32| std::fs::read_to_string(format!("{directory}/{number}/comm"));
+    let all = numbers(directory)?.into_iter();
+    Ok(all.filter(|number| name(number).is_ok_and(|name| is_wanted(&name))).collect())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use nix::sys::mman::ProtFlags;
 use crate::cpu::affinity::allowed_cpus;
 use crate::error::Error;
 use crate::kernel::event::{self, EventAttributes, PerfIoctl};
-use crate::kernel::files::numbers;
+use crate::kernel::files::threads_named;
 use crate::kernel::pages::{Pages, page_size};
 
 /// Samples a second: a prime number, so that no timer of the work keeps pace with it. A second has
@@ -60,9 +60,7 @@ const MAY_NOT: &str = "; it needs root, CAP_PERFMON, or `sysctl kernel.perf_even
 
 /// The threads to which the kernel leaves work of soft interrupts.
 pub fn softirq_threads() -> BTreeSet<u32> {
-    let name = |number: &u32| std::fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
-    let all = numbers("/proc").unwrap_or_default().into_iter();
-    all.filter(|number| name(number).starts_with("ksoftirqd/")).collect()
+    threads_named("/proc", |name| name.starts_with("ksoftirqd/")).unwrap_or_default()
 }
 
 #[derive(Debug)]

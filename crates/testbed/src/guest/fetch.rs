@@ -7,6 +7,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use host::user_file::{self, if_present};
+
 use crate::error::Error;
 use crate::guest::apt::{self, Candidate, candidate};
 use crate::guest::deb;
@@ -189,7 +191,7 @@ impl Fetched {
     fn read(directory: &Path) -> Option<Self> {
         let package = name_of(directory);
         let kernel = Kernel::in_directory(directory).ok()?;
-        let version = host::user_file::read(&directory.join(VERSION), LONGEST_VERSION).ok();
+        let version = user_file::read(&directory.join(VERSION), LONGEST_VERSION).ok();
         let version = version.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
         Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })
     }
@@ -269,10 +271,7 @@ fn name_of(path: &Path) -> String {
 }
 
 fn remove(directory: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
-        _ => Ok(()),
-    }
+    if_present(fs::remove_dir_all(directory)).map(drop).map_err(Error::write(directory))
 }
 
 #[cfg(test)]

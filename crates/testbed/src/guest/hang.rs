@@ -59,17 +59,7 @@ impl HangDetector {
 
 /// QEMU must run with `-name …,debug-threads=on`.
 pub(crate) fn vcpu_threads(pid: u32) -> io::Result<Vec<u32>> {
-    let mut threads = Vec::new();
-    for entry in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let entry = entry?;
-        // A helper may end meanwhile.
-        let name = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-        if is_vcpu(&name) {
-            threads.extend(entry.file_name().to_str().and_then(|thread| thread.parse::<u32>().ok()));
-        }
-    }
-    threads.sort_unstable();
-    Ok(threads)
+    Ok(host::threads_named(&format!("/proc/{pid}/task"), is_vcpu)?.into_iter().collect())
 }
 
 pub(crate) fn pin(threads: &[u32], cpus: &[u32]) -> io::Result<()> {
