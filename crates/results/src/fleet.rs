@@ -205,10 +205,7 @@ impl EffectOverPairs {
             let labelled: Vec<_> = measured.iter().map(value).zip(effects.iter().copied()).collect();
             over_groups(&labelled, confidence)
         });
-        let apart = found
-            .apart
-            .iter()
-            .map(|place| describe_pair_apart(*place, &measured, &found.apart, pairs, outlines));
+        let describe = |place: &usize| describe_pair_apart(*place, &measured, &found.apart, pairs, outlines);
         // The longest labels name the levels of most factors.
         let of_label = |one: &&Sizes| one.condition.len() + one.baseline.len();
         let named = sizes.iter().max_by_key(of_label).ok_or(StatsError::NoPairs)?;
@@ -219,7 +216,7 @@ impl EffectOverPairs {
             condition: named.condition.clone(),
             baseline: named.baseline.clone(),
             is_log_ratio,
-            apart: apart.collect(),
+            apart: found.apart.iter().map(describe).collect(),
             pairs: measured,
             groups: groups.transpose()?,
             sizes: found,
@@ -250,11 +247,8 @@ fn describe_pair_apart(
     outlines: &[Outline],
 ) -> PairApart {
     let own = measured[place];
-    let others: Vec<usize> = (0..measured.len())
-        .filter(|other| !all_apart.contains(other))
-        .map(|other| measured[other])
-        .take(OTHERS)
-        .collect();
+    let others = (0..measured.len()).filter(|other| !all_apart.contains(other));
+    let others: Vec<usize> = others.map(|other| measured[other]).take(OTHERS).collect();
     let labels = pairs[own]
         .labels
         .iter()

@@ -63,10 +63,9 @@ fn declared(section: &'static str) -> Vec<GlossaryEntry> {
 pub fn find(word: &str) -> Vec<GlossaryEntry> {
     let word = fold(word);
     let is_meant = |name: &str| fold(name) == word;
-    entries()
-        .into_iter()
-        .filter(|entry| is_meant(&entry.name) || entry.also.iter().any(|name| is_meant(name)))
-        .collect()
+    let mut entries = entries();
+    entries.retain(|entry| is_meant(&entry.name) || entry.also.iter().any(|name| is_meant(name)));
+    entries
 }
 
 /// The known word that may have been meant.

@@ -1,8 +1,8 @@
 //! The credit of each offload of a design.
 
 use results::{
-    Credit, Credits, MissingState, SwitchingOrders, change_words, counted, distinct, figure, gain_words,
-    listed, metric_heading, metric_name, metric_words, percent, plain,
+    Credit, CreditPart, Credits, MissingState, SwitchingOrders, change_words, counted, distinct, figure,
+    gain_words, listed, metric_heading, metric_name, metric_words, percent, plain,
 };
 use stats::effects::Estimated;
 use stats::signed;
@@ -172,10 +172,8 @@ pub(crate) fn proven_credit(credit: &Credit) -> String {
     let whole = whole.map(|whole| format!("all on {}", gain_words(&whole.gain, credit.unit, "off")));
     let mut parts: Vec<_> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
     parts.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| format!("{} {}", part.name, change_words(&part.change, credit.unit)))
-        .collect();
+    let in_words = |part: &&CreditPart| format!("{} {}", part.name, change_words(&part.change, credit.unit));
+    let parts: Vec<String> = parts.iter().map(in_words).collect();
     let parts = (!parts.is_empty()).then(|| parts.join(", "));
     let told: Vec<String> = whole.into_iter().chain(parts).collect();
     if told.is_empty() { "nothing".to_owned() } else { told.join("; ") }

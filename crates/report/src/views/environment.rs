@@ -77,7 +77,8 @@ type EnvironmentValues = BTreeMap<String, String>;
 
 fn changes(before: &EnvironmentValues, after: &EnvironmentValues) -> String {
     let differences = differing([before, after]).map(|(path, both)| {
-        let [before, after] = both.map(|value| value.map_or("-", String::as_str));
+        let known = both.map(|value| value.filter(|text| !text.is_empty()));
+        let [before, after] = known.map(|value| value.map_or("-", String::as_str));
         format!("    {path}: {before} -> {after}\n")
     });
     differences.collect()
@@ -129,14 +130,10 @@ fn end(boot: &BootRow) -> String {
 fn values(environment: &Environment) -> EnvironmentValues {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
-    if !environment.changed.is_empty() {
-        document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
-    }
+    document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
     for (side, machine) in environment.machines.iter().flat_map(|machines| machines.each_ref()) {
-        if !machine.changed.is_empty() {
-            document["machines"][side.word()]["changed"] =
-                machine.changed.iter().map(ToString::to_string).collect();
-        }
+        let changed = machine.changed.iter().map(ToString::to_string).collect();
+        document["machines"][side.word()]["changed"] = changed;
     }
     for (name, guest) in environment.guests.iter().flatten() {
         document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();

@@ -119,11 +119,8 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
-    shortfall(row, plan)
-        .into_iter()
-        .chain(kept_in(row, outline.disturbed_runs))
-        .chain(may_have_stopped(row, plan))
-        .collect()
+    let notes = [shortfall(row, plan), kept_in(row, outline.disturbed_runs), may_have_stopped(row, plan)];
+    notes.into_iter().flatten().collect()
 }
 
 /// Without the conditions, the spread and the method of one of the two studies.

@@ -113,10 +113,8 @@ impl BothWays {
     /// The outcome of all: a disagreement decides, then a comparison that could not be made.
     pub fn outcome(&self) -> WaysOutcome {
         let is_found = |outcome: &WaysOutcome| self.comparisons.iter().any(|one| one.verdict == *outcome);
-        [WaysOutcome::Disagree, WaysOutcome::NotCompared]
-            .into_iter()
-            .find(is_found)
-            .unwrap_or(WaysOutcome::Agree)
+        let found = [WaysOutcome::Disagree, WaysOutcome::NotCompared].into_iter().find(is_found);
+        found.unwrap_or(WaysOutcome::Agree)
     }
 }
 

@@ -79,12 +79,8 @@ impl GateCases {
                 ..ComparisonRequest::default()
             };
             let has = |outline: &Outline, index: usize| offers(&outline.plan, index, metric);
-            let both: Vec<(usize, usize)> = matched
-                .pairs
-                .iter()
-                .copied()
-                .filter(|(before, after)| has(baseline, *before) && has(study, *after))
-                .collect();
+            let is_in_both = |(before, after): &(usize, usize)| has(baseline, *before) && has(study, *after);
+            let both: Vec<(usize, usize)> = matched.pairs.iter().copied().filter(is_in_both).collect();
             if both.is_empty() {
                 let why = without(&study.plan, metric);
                 return Err(Error::not_comparable(baseline, study, why));

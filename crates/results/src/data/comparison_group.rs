@@ -87,6 +87,8 @@ impl ComparisonGroup {
         };
         let caution = method::few_boots(subject, &analysis);
         let method = method::sentences(subject, &analysis);
+        let named =
+            |estimate: ConditionEstimate| NamedEstimate { name: subject.name(estimate.condition), estimate };
         let row = |comparison: Comparison| {
             let quality = subject.quality.and_then(|quality| quality_word(quality, comparison.verdict));
             ComparisonRow {
@@ -105,11 +107,7 @@ impl ComparisonGroup {
             level: analysis.level,
             design: analysis.design,
             error: analysis.error,
-            conditions: analysis
-                .conditions
-                .into_iter()
-                .map(|estimate| NamedEstimate { name: subject.name(estimate.condition), estimate })
-                .collect(),
+            conditions: analysis.conditions.into_iter().map(named).collect(),
             limits: BTreeMap::new(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,

@@ -89,9 +89,6 @@ pub(crate) fn of_targets(
 
 fn groups(subjects: &mut [Subject]) -> Result<Vec<ComparisonGroup>, Error> {
     let analyses = answer(subjects)?;
-    subjects
-        .iter()
-        .zip(analyses)
-        .map(|(subject, analysis)| ComparisonGroup::from_analysis(subject, analysis))
-        .collect()
+    let both = subjects.iter().zip(analyses);
+    both.map(|(subject, analysis)| ComparisonGroup::from_analysis(subject, analysis)).collect()
 }

@@ -21,10 +21,8 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
     let mut subjects = subjects(stored, &targets, &ComparisonRequest::default())?;
     let analyses = answer(&mut subjects)?;
     // A condition without any record is in no analysis.
-    let is_whole = targets
-        .iter()
-        .zip(&analyses)
-        .all(|(target, analysis)| analysis.comparisons.len() == target.conditions.len());
+    let mut both = targets.iter().zip(&analyses);
+    let is_whole = both.all(|(target, analysis)| analysis.comparisons.len() == target.conditions.len());
     Ok(!targets.is_empty()
         && is_whole
         && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| one.verdict.is_decided()))

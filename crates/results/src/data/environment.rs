@@ -11,11 +11,8 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let line = |side: Side| {
         let NamedMachine { host, interface, changed: _ } = &named[side];
         let about = described(first, side, interface);
-        format!(
-            "{side}: {}, interface {}{about}",
-            words::sanitised_line(host),
-            words::sanitised_line(interface)
-        )
+        let [host, interface] = [host, interface].map(|name| words::sanitised_line(name));
+        format!("{side}: {host}, interface {interface}{about}")
     };
     let is_there = |side: &Side| *side == Side::Transmitter || first.receiver.is_some();
     Side::BOTH.into_iter().filter(is_there).map(line).collect()

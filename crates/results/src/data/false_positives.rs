@@ -126,11 +126,8 @@ fn metrics(plan: &Plan) -> Vec<Metric> {
     let kind = plan.conditions[0].workload.traffic.kind;
     let costs = [metric::SERVICE_DEMAND_BYTE, metric::SERVICE_DEMAND_TRANSACTION];
     let costs = Side::BOTH.into_iter().flat_map(|side| costs.map(|cost| cost[side]));
-    [kind.primary_metric(), metric::LATENCY_P50, metric::LATENCY_P99]
-        .into_iter()
-        .chain(costs)
-        .filter(|metric| kind.produces(*metric))
-        .collect()
+    let metrics = [kind.primary_metric(), metric::LATENCY_P50, metric::LATENCY_P99].into_iter().chain(costs);
+    metrics.filter(|metric| kind.produces(*metric)).collect()
 }
 
 fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<MetricRates>, Error> {
@@ -140,10 +137,9 @@ fn rates(stored: &StoredStudy, metric: Metric, boots: u32) -> Result<Option<Metr
         all.iter().filter(|run| run.condition == condition).map(|run| run.boot).collect()
     };
     let whole: Vec<u32> = measured(0).intersection(&measured(1)).copied().collect();
-    let mut experiments: Vec<Vec<Observation>> = whole
-        .chunks_exact(boots.max(1) as usize)
-        .map(|numbers| all.iter().filter(|run| numbers.contains(&run.boot)).copied().collect())
-        .collect();
+    let runs_of = |boots: &[u32]| all.iter().filter(|run| boots.contains(&run.boot)).copied().collect();
+    let experiments = whole.chunks_exact(boots.max(1) as usize).map(runs_of);
+    let mut experiments: Vec<Vec<Observation>> = experiments.collect();
     // A run that others disturbed has no CPU time, so that an experiment may have too few.
     let has_enough = |experiment: &Vec<Observation>| {
         let runs = |condition| experiment.iter().filter(|run| run.condition == condition).count();

@@ -101,12 +101,8 @@ const NARROW: f64 = 1.25;
 
 /// Without a full stop; `None` if it is small.
 pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
-    let judged: Vec<u32> = analysis
-        .comparisons
-        .iter()
-        .filter(|one| one.interval.is_some())
-        .map(|one| one.boots as u32)
-        .collect();
+    let judged = analysis.comparisons.iter().filter(|one| one.interval.is_some());
+    let judged: Vec<u32> = judged.map(|one| one.boots as u32).collect();
     let is_family = subject.question.correction == Correction::Family && judged.len() > 1;
     let boots = judged.iter().copied().min().filter(|_| is_family)?;
     let plan = SampleSizePlan {

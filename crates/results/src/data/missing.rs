@@ -131,12 +131,9 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: Metric
         return format!("its runs do not have {metric}{}", not_in_turns(stored, condition));
     }
     let with = |status| tries().filter(|run| run.status == status).count();
-    let mut counts = Vec::new();
-    for (runs, what) in [(with(RunStatus::Failed), "failed"), (with(RunStatus::Invalid), "disturbed")] {
-        if runs > 0 {
-            counts.push(format!("{runs} {what}"));
-        }
-    }
+    let counts = [(with(RunStatus::Failed), "failed"), (with(RunStatus::Invalid), "disturbed")];
+    let counts = counts.into_iter().filter(|(runs, _)| *runs > 0);
+    let counts: Vec<String> = counts.map(|(runs, what)| format!("{runs} {what}")).collect();
     match tries().next_back() {
         None => format!("not tried: {}", not_tried(stored.row.status)),
         Some(last) => format!(

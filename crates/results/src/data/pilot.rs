@@ -125,15 +125,12 @@ impl PilotSpread {
         let is_so = |run: &&StoredRun| {
             !stored.plan.asked.protocol.apart || run.detail.turns().is_some() == takes_turns
         };
-        let observations: Vec<Observation> = stored
-            .measurements()
-            .filter(is_so)
-            .filter(|run| alike(run.condition))
-            .filter_map(|run| {
-                let value = run.metrics.get(target.metric)?;
-                Some(Observation { condition: run.condition, boot: run.boot, value })
-            })
-            .collect();
+        let own = stored.measurements().filter(is_so).filter(|run| alike(run.condition));
+        let observation = |run: &StoredRun| {
+            let value = run.metrics.get(target.metric)?;
+            Some(Observation { condition: run.condition, boot: run.boot, value })
+        };
+        let observations: Vec<Observation> = own.filter_map(observation).collect();
         let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
         let question = Question { level: LEVEL, ..Question::against(baseline) };
         let analysis = stats::analyse(&observations, &question)?;

@@ -110,11 +110,8 @@ fn ready(
     let met: BTreeSet<&String> = runs.iter().flat_map(|(.., costs)| costs.keys()).collect();
     let cost = |costs: &BTreeMap<String, f64>, name: &str| costs.get(name).copied().unwrap_or_default();
     let sum = |name: &str| runs.iter().map(|(.., costs)| cost(costs, name)).sum::<f64>();
-    let functions: Vec<String> = met
-        .iter()
-        .filter(|name| sum(name) >= ProfilePair::LEAST * whole)
-        .map(|name| (*name).clone())
-        .collect();
+    let large = met.iter().filter(|name| sum(name) >= ProfilePair::LEAST * whole);
+    let functions: Vec<String> = large.map(|name| (*name).clone()).collect();
     let divided = runs.iter().map(|(of_condition, boot, profile, costs)| Divided {
         of_condition: *of_condition,
         boot: *boot,

@@ -37,11 +37,8 @@ pub(crate) fn subjects(
             let workload = conditions.get(condition).map(|one| one.workload.name.as_str());
             workload == Some(target.workload.as_str())
         };
-        let observations: Vec<Observation> = stored
-            .values(target.metric)
-            .filter(|(condition, ..)| alike(*condition))
-            .map(observation)
-            .collect();
+        let own = stored.values(target.metric).filter(|(condition, ..)| alike(*condition));
+        let observations: Vec<Observation> = own.map(observation).collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
             let hint = hint(stored, target.baseline);
             let study = stored.row.id.0;

@@ -90,11 +90,8 @@ impl Results {
     /// Conditions left out or merged with others, and why, as sentences without full stops.
     pub fn not_measured(&self) -> Vec<String> {
         let plan = &self.stored.plan;
-        [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
-            .into_iter()
-            .flat_map(|(title, list)| {
-                list.iter().map(move |dropped| format!("{title}: {}: {}", dropped.label, dropped.why))
-            })
-            .collect()
+        let unmeasured = plan.excluded.iter().chain(&plan.lacking).map(|one| ("Not measured", one));
+        let all = unmeasured.chain(plan.merged.iter().map(|one| ("Merged", one)));
+        all.map(|(title, one)| format!("{title}: {}: {}", one.label, one.why)).collect()
     }
 }

@@ -112,13 +112,8 @@ pub(crate) fn rebase(target: &mut ComparisonTarget, baseline: usize) {
 pub(crate) fn condition(study: i64, plan: &Plan, word: &str) -> Result<usize, Error> {
     let conditions = &plan.conditions;
     let found = conditions.iter().position(|one| *one.label == *word || one.slug == word);
-    found.ok_or_else(|| Error::UnknownCondition {
-        study,
-        word: word.to_owned(),
-        known: conditions
-            .iter()
-            .map(|one| format!("{:?}", one.label.as_str()))
-            .collect::<Vec<_>>()
-            .join(", "),
+    found.ok_or_else(|| {
+        let known: Vec<String> = conditions.iter().map(|one| format!("{:?}", one.label.as_str())).collect();
+        Error::UnknownCondition { study, word: word.to_owned(), known: known.join(", ") }
     })
 }

@@ -26,11 +26,8 @@ impl SwitchContext {
             |name: &String| !["workload", "scenario"].contains(&name.as_str()) && !switched.contains(name);
         let others = first.levels.iter().filter(|(name, _)| is_other(name));
         let levels: Vec<_> = others.map(|(name, level)| FactorLevel::new(name, level)).collect();
-        let boots: BTreeSet<u32> = stored
-            .measurements()
-            .filter(|run| conditions.contains(&run.condition))
-            .map(|run| run.boot)
-            .collect();
+        let runs = stored.measurements().filter(|run| conditions.contains(&run.condition));
+        let boots: BTreeSet<u32> = runs.map(|run| run.boot).collect();
         let acted = |condition: &&Condition| {
             ActedOffloads::for_condition(stored, condition, &boot_means(stored, condition.index))
         };

@@ -42,15 +42,9 @@ pub fn advice_script(advice: &Advice) -> String {
     let mtu = is_set(|one| matches!(one.command, HostCommand::Mtu { .. }));
     let kernel = is_set(|one| matches!(one.command, HostCommand::Sysctl { .. }));
     let mut script = START.replacen(HEAD, &head, 1);
-    for (part, is_called) in [
-        (NAMED, feature || mtu),
-        (FEATURE, feature),
-        (MTU, mtu),
-        (KERNEL, kernel),
-        (TRADE_OFF, is_set(|one| one.is_trade_off)),
-    ] {
-        script.push_str(if is_called { part } else { "" });
-    }
+    let (named, trade_off) = (feature || mtu, is_set(|one| one.is_trade_off));
+    let parts = [(NAMED, named), (FEATURE, feature), (MTU, mtu), (KERNEL, kernel), (TRADE_OFF, trade_off)];
+    script.extend(parts.into_iter().filter(|(_, is_called)| *is_called).map(|(part, _)| part));
     script.extend(hosts.iter().map(|(side, (settings, left))| function(*side, settings, left)));
     script + END
 }
