@@ -106,6 +106,6 @@ mod tests {
             assert_eq!(device.to_string().parse::<DiscardDevice>().unwrap(), device);
             assert_eq!(serde_json::to_value(device).unwrap(), device.to_string());
         }
-        assert!("null".parse::<DiscardDevice>().unwrap_err().contains("bridge"));
+        assert!("null".parse::<DiscardDevice>().unwrap_err().to_string().contains("bridge"));
     }
 }

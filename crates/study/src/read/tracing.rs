@@ -27,7 +27,7 @@ pub(crate) fn read(
         tracing.readers = word_list(&readers, problems)?;
     }
     let paths = paths?;
-    tracing.paths = words::<KernelPath>(&paths, problems)?;
+    tracing.paths = word_list::<KernelPath>(&paths, problems)?;
     let is_here = |scenario: &&Scenario| {
         scenario.is_of_namespaces() && **scenario != Scenario::Loopback && !inside_guest
     };
