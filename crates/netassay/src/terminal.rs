@@ -83,17 +83,15 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Planned { study, conditions, lacking, boots, runs, expected_s } => {
-            let mut text = format!(
-                "study {study}: {}, {}, {}, about {}",
+            let lacking = lacking.iter().map(|one| format!("\n  not measured: {}: {}", one.label, one.why));
+            format!(
+                "study {study}: {}, {}, {}, about {}{}",
                 results::counted(conditions.len(), "condition"),
                 results::counted(*boots as usize, "boot"),
                 results::counted(*runs, "run"),
-                results::duration_of(*expected_s)
-            );
-            for one in lacking {
-                text.push_str(&format!("\n  not measured: {}: {}", one.label, one.why));
-            }
-            text
+                results::duration_of(*expected_s),
+                lacking.collect::<String>()
+            )
         }
         Event::Restarting { boot, of, kernel } => {
             let kernel = kernel.as_ref().map_or_else(String::new, |kernel| format!(" with kernel {kernel}"));
@@ -103,11 +101,8 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::DefaultKernels => "both machines restart with their default kernels".to_owned(),
         Event::BootStarted { boot, of, build_ms, notes } => {
-            let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
-            for note in notes {
-                text.push_str(&format!("\n  note: {note}"));
-            }
-            text
+            let notes: String = notes.iter().map(|note| format!("\n  note: {note}")).collect();
+            format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms{notes}")
         }
         Event::RunFinished { run, label, primary, failed, invalid, done, of, left_s } => {
             let kind = if run.warmup { "warm-up" } else { "run" };

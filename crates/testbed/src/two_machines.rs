@@ -309,12 +309,7 @@ mod tests {
                     environment: environment.clone(),
                     measured_by: None,
                 });
-                let places = BySide::from_fn(|_| HostPlace {
-                    by: None,
-                    interface: None,
-                    lease: Duration::ZERO,
-                    shares_machine: false,
-                });
+                let places = BySide::from_fn(|_| HostPlace::new(None, None, Duration::ZERO));
                 let state = BootState { underlay_family, ..scenario.into() };
                 let (program, interrupt) = ("netassay".into(), Interrupt::new().unwrap());
                 let hosts = Hosts { places, own_addresses, program, interrupt };

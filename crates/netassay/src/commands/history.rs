@@ -43,11 +43,8 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
     };
     let newest = store.outline(newest.0, |plan| results::metrics_to_compare(plan, request))?;
     let wanted: Vec<_> = newest.values.into_keys().collect();
-    let mut entries = Vec::new();
-    for (study, label) in chosen {
-        let outline = store.outline(study, |_| wanted.clone())?.sanitised();
-        entries.push((label, outline));
-    }
+    let entry = |(study, label)| Ok((label, store.outline(study, |_| wanted.clone())?.sanitised()));
+    let entries = chosen.into_iter().map(entry).collect::<Result<Vec<_>, Failure>>()?;
     let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
 }

@@ -43,8 +43,7 @@ fn an_agent_that_does_not_answer_validly_is_not_waited_for() {
     let silent = format!("printf '%s' '{hello}'; exec sleep 600");
     let refuses =
         format!("printf '%s' '{hello}'; echo '2 {{\"failed\":{{\"why\":\"no\"}}}}'; yes '' & exec sleep 600");
-    let place =
-        HostPlace { by: None, interface: None, lease: Duration::from_secs(15), shares_machine: false };
+    let place = HostPlace::new(None, None, Duration::from_secs(15));
     for (case, script, is_greeted) in [
         ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
         ("another id", "echo '99 \"done\"'; exec sleep 600", Some(false)),

@@ -47,11 +47,10 @@ impl Flames {
     }
 
     pub(super) fn of_study(stages: &StageDifferences, name: &str) -> Self {
-        let mut graphs = Vec::new();
-        for pair in &stages.stacks {
+        let graphs = stages.stacks.iter().map(|pair| {
             let title = format!("{} against {}, readers {}", pair.condition, pair.baseline, pair.reader);
-            graphs.push((title, Some(pair.baseline.clone()), pair.costs.clone()));
-        }
+            (title, Some(pair.baseline.clone()), pair.costs.clone())
+        });
         let (origin, command) = (&stages.origin, again::command());
         Self {
             title: format!("{name}: functions"),
@@ -59,7 +58,7 @@ impl Flames {
                 "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {origin}; drawn by `{command}`"
             ),
             unit: stages.unit,
-            graphs,
+            graphs: graphs.collect(),
         }
     }
 
