@@ -14,9 +14,9 @@ pub fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
 }
 
 /// The paths at which two records have different values, in order, with the values of both.
-pub fn differing<'v, V: PartialEq>(
-    [one, other]: [&'v BTreeMap<String, V>; 2],
-) -> impl Iterator<Item = (&'v str, [Option<&'v V>; 2])> {
+pub fn differing<V: PartialEq>(
+    [one, other]: [&BTreeMap<String, V>; 2],
+) -> impl Iterator<Item = (&str, [Option<&V>; 2])> {
     let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let both = paths.into_iter().map(move |path| (path.as_str(), [one.get(path), other.get(path)]));
     both.filter(|(_, [before, after])| before != after)

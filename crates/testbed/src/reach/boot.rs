@@ -112,8 +112,8 @@ impl Kernels {
         let wanted = release.to_owned();
         if !self.installed.iter().any(|known| known == release) {
             return Err(match self.installed.as_slice() {
-                [] => KernelChoiceError::NoKernels(wanted),
-                all => KernelChoiceError::NoKernel(wanted, all.join(", ")),
+                [] => KernelChoiceError::Empty(wanted),
+                all => KernelChoiceError::Absent(wanted, all.join(", ")),
             });
         }
         let entry = self.entries.iter().find(|(of, _)| of == release);
@@ -131,7 +131,7 @@ impl Kernels {
         if self.has_kexec {
             return Ok(["kexec".to_owned(), release.to_owned()]);
         }
-        Err(KernelChoiceError::NoLoader(wanted, grub))
+        Err(KernelChoiceError::NotBootable(wanted, grub))
     }
 }
 
@@ -139,13 +139,13 @@ impl Kernels {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum KernelChoiceError {
     #[error("there is no kernel {0}: /boot has no vmlinuz-RELEASE at all")]
-    NoKernels(String),
+    Empty(String),
     #[error("there is no kernel {0}: /boot has those of {1}")]
-    NoKernel(String, String),
+    Absent(String, String),
     #[error(
         "{0} cannot be chosen for one boot: {1}, and there is no kexec, or its kernel does not allow it: install kexec-tools, or GRUB with its grub-reboot"
     )]
-    NoLoader(String, String),
+    NotBootable(String, String),
 }
 
 /// Each entry has its release and the names that lead to it.
