@@ -178,11 +178,7 @@ impl LaunchedAgent {
                 return Ok(answer);
             }
             match &self.carrier {
-                Carrier::Guest(guest) => {
-                    if let Some(stuck) = guest.borrow_mut().stuck() {
-                        return Err(stuck);
-                    }
-                }
+                Carrier::Guest(guest) => guest.borrow_mut().stuck().map_or(Ok(()), Err)?,
                 Carrier::Process(..) if Instant::now() < until => {}
                 Carrier::Process(..) => {
                     return Err(CallError::Silent { host: self.client.host.clone(), patience }.into());

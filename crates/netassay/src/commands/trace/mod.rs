@@ -49,15 +49,10 @@ fn done((): ()) -> ExitCode {
 }
 
 fn names_and_keys(words: &[String]) -> Result<(Vec<&str>, Vec<Assignment>), Failure> {
-    let (mut names, mut keys) = (Vec::new(), Vec::new());
-    for word in words {
-        if word.contains('=') {
-            keys.push(word.parse::<Assignment>().map_err(|error| Failure::Usage(error.to_string()))?);
-        } else {
-            names.push(word.as_str());
-        }
-    }
-    Ok((names, keys))
+    let (keys, names): (Vec<&str>, Vec<&str>) =
+        words.iter().map(String::as_str).partition(|word| word.contains('='));
+    let read = |word: &str| word.parse::<Assignment>().map_err(|error| Failure::Usage(error.to_string()));
+    Ok((names, keys.into_iter().map(read).collect::<Result<_, _>>()?))
 }
 
 fn measure(name: &str, keys: Vec<Assignment>, flags: &Trace) -> Result<ExitCode, Failure> {
