@@ -81,8 +81,8 @@ impl Page<'_> {
     pub(crate) fn chapters(&self) -> Vec<Block<'_>> {
         let section = |id: &&str| self.figures.iter().find(|one| one.id.as_str() == *id);
         let answering = ANSWERING.iter().find_map(section).filter(|one| !one.figures.is_empty());
-        // The question of the only study is the heading of the page, and the first of its figures is
-        // in the answer.
+        // The question of the only study is the heading of the page, and the first of its figures
+        // is in the answer.
         let has_question = self.studies.len() > 1;
         let begun = answering.filter(|_| !has_question);
         let answers = self.of_all_studies(|study| answer(study, has_question, begun));

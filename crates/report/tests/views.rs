@@ -173,7 +173,10 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
         page.contains("\nWarning: Nothing valid was measured. 36 of 36 runs are missing: 36 not tried"),
         "{page}"
     );
-    assert!(page.contains("\nWarning: Repeat the command with --resume 1. `netassay show 1 --runs`"), "{page}");
+    assert!(
+        page.contains("\nWarning: Repeat the command with --resume 1. `netassay show 1 --runs`"),
+        "{page}"
+    );
     assert!(!page.contains("%"), "{page}");
 }
 

@@ -4,8 +4,9 @@
 //! The model is that of the analysis: a boot's mean of one condition varies with
 //! [`SampleSizePlan::cell`], a run within the boot with [`SampleSizePlan::run`]; the error of a
 //! difference between two conditions is sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t
-//! with the typical degrees of freedom of conditions that spread alike. They vary between studies, on balance favourably: the power is
-//! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
+//! with the typical degrees of freedom of conditions that spread alike. They vary between studies,
+//! on balance favourably: the power is a few hundredths above the planned one. Lengths are in the
+//! metric's unit throughout.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -15,8 +15,8 @@ pub(crate) fn kept_in(row: &StudyRow, disturbed: usize) -> Option<String> {
     })
 }
 
-/// The reason why a run does not count: of a disturbed one each kind of cause once, since a sentence
-/// has no room for all.
+/// The reason why a run does not count: of a disturbed one each kind of cause once, since a
+/// sentence has no room for all.
 pub(crate) fn reason_in_brief(run: &StoredRun) -> Option<String> {
     let brief = record::in_brief(run.detail.disturbed());
     if brief.is_empty() { run.reason.clone() } else { Some(brief) }

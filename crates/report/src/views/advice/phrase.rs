@@ -53,7 +53,8 @@ pub(super) fn state_left(one: &AsLeft) -> String {
     format!("{}{gap}all others on", listed(&off))
 }
 
-/// Changes in a state: `throughput +45.1 % (+30.0 to +60.1) of all off`, and whether they are proven.
+/// Changes in a state: `throughput +45.1 % (+30.0 to +60.1) of all off`, and whether they are
+/// proven.
 pub(super) fn changes(all: &[MetricChange]) -> String {
     let words = |change: &MetricChange| {
         let open = match &change.outcome {
