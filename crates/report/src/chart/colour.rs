@@ -70,13 +70,10 @@ const RULES: &str = "
 .chart .box{fill:@paper;stroke:@axis}
 ";
 
-// The description stands below its drawing, which is to be on the first screen.
 const PAGE: &str = "
-.chart{display:flex;flex-direction:column;align-items:flex-start;margin:2rem 0;break-inside:avoid;color:@ink}
+.chart{margin:2rem 0;break-inside:avoid;color:@ink}
 .chart svg{max-width:100%;height:auto;overflow:visible}
-.chart figcaption{display:contents}
-.chart figcaption p{order:1;color:@muted;max-width:60rem;margin:.3rem 0 .8rem}
-.chart details{order:2}
+.chart figcaption p{color:@muted;max-width:60rem;margin:.3rem 0 .8rem}
 .chart .mark:focus{outline:2px solid @ink;outline-offset:2px}
 .chart-tip{position:absolute;max-width:22rem;padding:.3rem .5rem;font-size:.85rem;background:@paper;color:@ink;border:1px solid @axis;border-radius:3px;pointer-events:none}
 .chart-tip small{display:block;color:@muted}
