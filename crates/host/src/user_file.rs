@@ -47,7 +47,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What was done with a file; `None` if there is no such file.
+/// The result of an operation on a file; `None` if there is no such file.
 pub fn if_present<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

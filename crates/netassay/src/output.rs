@@ -87,10 +87,6 @@ pub(crate) fn named(path: &Path) -> String {
     words::sanitised_line(&path.display().to_string()).into_owned()
 }
 
-/// The version of the JSON of all commands, whose fields are in `docs/output.schema.json`.
-// It rises when a field goes or changes its meaning, not when one is added.
-const FORMAT_VERSION: u32 = 1;
-
 #[derive(Serialize)]
 struct Versioned<'a, T> {
     format_version: u32,
@@ -100,7 +96,7 @@ struct Versioned<'a, T> {
 
 /// A result as one JSON object, indented.
 pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
-    let versioned = Versioned { format_version: FORMAT_VERSION, result };
+    let versioned = Versioned { format_version: store::export::FORMAT_VERSION, result };
     let text =
         serde_json::to_string_pretty(&versioned).map_err(|error| Failure::Internal(error.to_string()))?;
     // Programs get the exact texts; hostile characters in them are JSON's own escapes.

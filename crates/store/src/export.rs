@@ -15,6 +15,10 @@ mod packed;
 
 pub use packed::packed;
 
+/// The version of the JSON of all commands, whose fields are in `docs/output.schema.json`.
+// It rises when a field goes or changes its meaning, not when one is added.
+pub const FORMAT_VERSION: u32 = 1;
+
 /// The study as one object: `study` (the row), `plan`, `boots`, `runs`, and `units` by metric key.
 pub fn json(study: &StoredStudy) -> Value {
     json!({

@@ -4,16 +4,16 @@
 use serde_json::{Value, json};
 use words::metric::Metric;
 
-use super::{HEADER, head, shortest, units};
+use super::{FORMAT_VERSION, HEADER, head, shortest, units};
 use crate::records::StoredStudy;
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
 /// record of a run (`detail` in [`super::json()`]) is left out: it has ten times the room of the
 /// rest.
 ///
-/// `header` is the first line of the CSV, `document` is `study`, `plan`, `boots` and `units` as the
-/// text of a JSON object, `runs` has the text of each run's without its metrics, and `rows` the
-/// first columns of each run in the CSV. Each of `metrics` has its columns in the CSV (`csv`), its
+/// `header` is the first line of the CSV, `document` is `format_version`, `study`, `plan`, `boots`
+/// and `units` as the text of a JSON object, `runs` has the text of each run's without its metrics,
+/// and `rows` the first columns of each run in the CSV. Each of `metrics` has its columns in the CSV (`csv`), its
 /// quoted key (`json`), and its `values`: that of each run, each followed by a blank, with nothing
 /// before it where there is none.
 ///
@@ -42,7 +42,13 @@ pub fn packed(study: &StoredStudy) -> Value {
             "values": values,
         })
     };
-    let document = json!({ "study": study.row, "plan": study.plan, "boots": study.boots, "units": units });
+    let document = json!({
+        "format_version": FORMAT_VERSION,
+        "study": study.row,
+        "plan": study.plan,
+        "boots": study.boots,
+        "units": units,
+    });
     let text = |run| serde_json::to_string(run).expect("it was read from JSON");
     json!({
         "header": HEADER,
