@@ -77,7 +77,7 @@ fn side_by_side(metrics: &[Credit]) -> Option<Table> {
     let confidence = format!("{} % interval", stats::confidence(metrics[0].level));
     let first = metrics.iter().find(|credit| !credit.parts.is_empty())?;
     let base = first.base()?;
-    let (mut head, mut under) = (vec![String::new()], vec![String::new()]);
+    let (mut head, mut under) = (vec!["part".to_owned()], vec![String::new()]);
     for name in metrics.iter().map(|credit| metric_heading(&credit.metric.into())) {
         head.extend([name.clone(), confidence.clone()]);
         under.extend([format!("% of {base}"), name]);
