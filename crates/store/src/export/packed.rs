@@ -12,10 +12,10 @@ use crate::records::StoredStudy;
 /// rest.
 ///
 /// `header` is the first line of the CSV, `document` is `format_version`, `study`, `plan`, `boots`
-/// and `units` as the text of a JSON object, `runs` has the text of each run's without its metrics,
-/// and `rows` the first columns of each run in the CSV. Each of `metrics` has its columns in the CSV (`csv`), its
-/// quoted key (`json`), and its `values`: that of each run, each followed by a blank, with nothing
-/// before it where there is none.
+/// and `units` as the text of a JSON object, `runs` has the text of each run's without its
+/// metrics, and `rows` the first columns of each run in the CSV. Each of `metrics` has its columns
+/// in the CSV (`csv`), its quoted key (`json`), and its `values`: that of each run, each followed
+/// by a blank, with nothing before it where there is none.
 ///
 /// The CSV is `header`, then, for each run, `rows` with `,` and the `csv` and the value of each
 /// metric that the run has, on a line each; `rows` with `,,,` for a run without any. The JSON is
