@@ -250,16 +250,6 @@ impl Machines {
         Command::new("ssh").args(options).args([&self.ssh_config(), name, script]).output().unwrap()
     }
 
-    /// Restarts both machines by hand, each in its way, and waits until they are back.
-    pub(crate) fn restart(&self) {
-        let before = self.boots();
-        for (name, by) in [("a", "reboot"), ("b", "echo b > /proc/sysrq-trigger")] {
-            // After the connection, which would not end with the machine.
-            self.tell(name, &format!("sync; (sleep 1; {by}) < /dev/null > /dev/null 2>&1 &"));
-        }
-        self.await_next_boots(&before);
-    }
-
     /// The machines' present boots.
     pub(crate) fn boots(&self) -> [String; 2] {
         ["a", "b"].map(|name| self.boot(name).unwrap())

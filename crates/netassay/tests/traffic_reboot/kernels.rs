@@ -45,8 +45,7 @@ pub(super) fn each_boot_runs_its_kernel_and_the_default_is_back(world: &World) {
     let listed = format!("there is no kernel 6.6.6: /boot has those of {}", all.join(", "));
     assert!(said.contains(&listed), "{said}");
 
-    // The controller is killed while the machines restart with the other kernel. The next restart
-    // boots the default, though netassay did not order it.
+    // The controller is killed while the machines restart with the other kernel.
     write(&["running", &other]);
     let before = world.machines.boots();
     let mut controller = Watched::start(world.netassay(&[]));
@@ -60,22 +59,25 @@ pub(super) fn each_boot_runs_its_kernel_and_the_default_is_back(world: &World) {
     // kexec hands on what the machine was started with.
     let now = world.machines.tell("b", "cat /proc/cmdline");
     assert!(now.contains(command_line.trim()), "{now}");
-    world.machines.restart();
-    assert_eq!(running(), both(&default));
+    // Whoever orders the next restart, it boots the default: GRUB itself emptied what it was told,
+    // and kexec leaves nothing.
+    let next_is_default = || {
+        let environment = world.machines.tell("a", "grub-editenv - list");
+        assert_eq!(environment.trim(), "saved_entry=kept\nnext_entry=");
+    };
+    next_is_default();
 
-    // The rest of the study. Each boot is stored with its kernel.
+    // The rest of the study goes on in these boots. Each boot is stored with its kernel.
     let done = world.netassay(&["--resume"]).output().unwrap();
     expect(&done, 0);
     let said = stderr(&done);
     assert!(stdout(&done).contains(&other), "{}", stdout(&done));
-    assert!(said.contains(&format!("boot 2 of 2: both machines restart with kernel {other}")), "{said}");
+    assert!(!said.contains("boot 2 of 2: both machines restart"), "{said}");
     assert!(said.contains("both machines restart with their default kernels"), "{said}");
     assert_eq!(kernels_of_boots(world), [(1, both(&default)), (2, both(&other))]);
-    // Both run their default, and nothing of the choice is left: GRUB itself empties what it was
-    // told.
+    // Both run their default, and nothing of the choice is left.
     assert_eq!(running(), both(&default), "{said}");
-    let environment = world.machines.tell("a", "grub-editenv - list");
-    assert_eq!(environment.trim(), "saved_entry=kept\nnext_entry=");
+    next_is_default();
     for name in ["a", "b"] {
         let note = world.machines.ask(name, "cat /var/lib/netassay/default-kernel");
         assert_eq!(note, None, "{name}");

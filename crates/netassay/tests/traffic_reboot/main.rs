@@ -78,20 +78,15 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 }
 
 #[test]
-#[ignore = "boots two machines, whose instructions are executed in software"]
-fn a_path_is_traced_at_functions_between_two_machines() {
-    if let Some(world) = World::make("a_path_is_traced_at_functions_between_two_machines") {
-        tracing::a_path_is_traced_at_functions(&world);
-    }
-}
-
-#[test]
-#[ignore = "restarts machines: 280 s"]
+#[ignore = "restarts machines: 240 s"]
 fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     let Some(mut world) = World::make("machines_restart_between_boots_and_one_that_stays_away_is_named")
     else {
         return;
     };
+
+    // Here, as two machines take minutes to boot again.
+    tracing::a_path_is_traced_at_functions(&world);
 
     // Two boots, each of another kernel, with a restart of each machine between them.
     kernels::each_boot_runs_its_kernel_and_the_default_is_back(&world);
