@@ -12,36 +12,32 @@ use crate::exact::World;
 
 /// A tick of the timer in one batch and not in the other counts for little then.
 const BATCH: u32 = 1024;
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 2;
+const ROUNDS_ASLEEP: u32 = 3;
 /// In half of the batches TCP takes more; one of these is of the other half.
 const ROUNDS_OF_TCP: u32 = 5;
+/// A batch and its rounds, where packets are only counted.
+const FEW: [u32; 2] = [256, 1];
 
 fn bundled(name: &str) -> String {
     bundled_text(KernelPath::ALL.into_iter().find(|path| path.word() == name).unwrap()).to_owned()
 }
 
 impl World {
-    fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<TraceAccount, String> {
-        self.traced(path, traffic, rounds, false, 0)
+    fn trace(&mut self, path: &str, traffic: &Traffic, size: [u32; 2]) -> Result<TraceAccount, String> {
+        self.traced(path, traffic, size, false, 0)
     }
 
     fn traced(
         &mut self,
         path: &str,
         traffic: &Traffic,
-        rounds: u32,
+        [batch, rounds]: [u32; 2],
         asleep: bool,
         every: u32,
     ) -> Result<TraceAccount, String> {
-        let wanted = TraceOptions {
-            path: path.to_owned(),
-            functions: true,
-            batch: BATCH,
-            rounds,
-            asleep,
-            every,
-            profile: 0,
-        };
+        let wanted =
+            TraceOptions { path: path.to_owned(), functions: true, batch, rounds, asleep, every, profile: 0 };
         let (spec, receiver) = self.ends(traffic);
         match self.answer(&Request::Trace { spec, receiver, wanted }) {
             Ok(Answer::Traced(account)) => Ok(*account),
@@ -53,7 +49,7 @@ impl World {
 
 /// Packets that arrived, all of them in order and none twice.
 fn all_arrived(account: &TraceAccount, packets: u32) {
-    let arrived = u64::from(packets * BATCH) * account.all.len() as u64;
+    let arrived = u64::from(packets * account.batch) * account.all.len() as u64;
     // A tick of the timer may send an acknowledgement: that is another packet, and told as such.
     // Acknowledgements, and what the kernel sends by itself, come in too and are not read.
     let journeys = Journeys { inside: 0, unread: 0, ..account.reading().journeys };
@@ -81,7 +77,7 @@ fn datagram(message: u32) -> Traffic {
 /// Traces a path whose packets all arrive, and whose stages add up: so many `packets` a message.
 fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> TraceAccount {
     let rounds = if traffic.kind.is_tcp() { ROUNDS_OF_TCP } else { ROUNDS };
-    let account = world.trace(&bundled(path), traffic, rounds).unwrap();
+    let account = world.trace(&bundled(path), traffic, [BATCH, rounds]).unwrap();
     let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
     all_arrived(&account, packets);
     for stage in &account.stages {
@@ -115,7 +111,7 @@ fn only_the_copy_grows(sizes: [&TraceAccount; 2], copy: (&str, trace::At), other
 /// Packets with their own stamps: each passes the same stages, in the same instructions.
 fn sampled_packets_are_like_all_others(world: &mut World, all: &TraceAccount) {
     assert_eq!(all.sampled, None, "nobody asked for samples");
-    let account = world.traced(&bundled("udp-tx"), &datagram(1), 1, false, 64).unwrap();
+    let account = world.traced(&bundled("udp-tx"), &datagram(1), [BATCH, 1], false, 64).unwrap();
     let sampled = account.sampled.as_ref().unwrap();
     assert_eq!((sampled.packets.len(), sampled.missed), (BATCH as usize / 64, 0));
     let rows = account.rows();
@@ -149,9 +145,10 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     assert_eq!(waits, 1, "{:?}", small.rows());
 
     // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
-    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), ROUNDS, true, 0).unwrap();
+    let often = [BATCH, ROUNDS_ASLEEP];
+    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), often, true, 0).unwrap();
     let Journeys { arrived, .. } = asleep.reading().journeys;
-    let messages = u64::from(2 * BATCH * ROUNDS);
+    let messages = u64::from(2 * BATCH * ROUNDS_ASLEEP);
     assert!(arrived >= messages * 99 / 100, "{:?}", asleep.reading().journeys);
     // Half of the packets find their reader awake: they are not in the table.
     let closure = asleep.closure().unwrap().share();
@@ -191,15 +188,15 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
     sampled_packets_are_like_all_others(&mut world, &small);
 
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
-    let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();
+    let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), FEW).unwrap();
     let Journeys { arrived, repeated, .. } = fragments.reading().journeys;
-    assert_eq!((arrived, repeated), (0, u64::from(BATCH)), "{:?}", fragments.stages);
+    assert_eq!((arrived, repeated), (0, u64::from(FEW[0])), "{:?}", fragments.stages);
     assert_eq!((fragments.rows(), fragments.closure()), (Vec::new(), None));
 
     // One call for many datagrams, which the interface cuts apart: one packet passes the stages.
     let gso = Traffic { sender: Sender::Gso, ..datagram(1000) };
-    let together = world.trace(&bundled("udp-tx"), &gso, 1).unwrap().reading().journeys;
-    assert_eq!((together.arrived, together.repeated), (u64::from(BATCH) / 64, 0), "{together:?}");
+    let together = world.trace(&bundled("udp-tx"), &gso, FEW).unwrap().reading().journeys;
+    assert_eq!((together.arrived, together.repeated), (u64::from(FEW[0]) / 64, 0), "{together:?}");
 
     // In a guest probes are tried, in the words that `doctor` has for the kernel of this machine.
     let survey = Request::Survey { paths: vec![bundled("udp-tx")], functions: true };
@@ -211,14 +208,14 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
 
     // A function that no kernel has leaves the others; a path without any is refused.
     let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");
-    let account = world.trace(&strange, &datagram(1), 1).unwrap();
+    let account = world.trace(&strange, &datagram(1), FEW).unwrap();
     let reason = account.stages[2].seen.as_ref().unwrap_err();
     assert!(reason.contains("no function no_such_function"), "{reason}");
     all_arrived(&account, 1);
     let nowhere = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nfunctions = [\"a_b\"]\n\
                    [[stage]]\nlabel = \"b\"\nlane = \"ip\"\nfunctions = [\"c_d\"]\n";
-    let error = world.trace(nowhere, &datagram(1), 1).unwrap_err();
+    let error = world.trace(nowhere, &datagram(1), FEW).unwrap_err();
     assert!(error.contains("fewer than two stages are passed; not seen: a (no function a_b"), "{error}");
-    let error = world.trace("about = 7", &datagram(1), 1).unwrap_err();
+    let error = world.trace("about = 7", &datagram(1), FEW).unwrap_err();
     assert!(error.contains("the path:1:"), "{error}");
 }
