@@ -8,7 +8,7 @@ pub fn cdf(x: f64, a: f64, b: f64) -> f64 {
         _ if x.is_nan() || !is_valid(a, b) => f64::NAN,
         _ if x <= 0.0 => 0.0,
         _ if x >= 1.0 => 1.0,
-        _ => special::beta(a, b, x, 1.0 - x).lower,
+        _ => special::beta(a, b)(x, 1.0 - x).lower,
     }
 }
 
@@ -42,8 +42,9 @@ pub fn binomial_interval(successes: u64, trials: u64, level: f64) -> Option<(f64
 /// unless both tails and shapes are positive, and the shapes finite.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {
     (p > 0.0 && q > 0.0 && is_valid(a, b)).then(|| {
+        let beta = special::beta(a, b);
         numeric::solve(p, q, a.ln() - b.ln(), |ln_odds| {
-            special::beta(a, b, 1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
+            beta(1.0 / (1.0 + (-ln_odds).exp()), 1.0 / (1.0 + ln_odds.exp()))
         })
     })
 }

@@ -2,6 +2,7 @@
 //! between them.
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 pub(crate) use statrs::function::gamma::digamma;
 
@@ -44,26 +45,24 @@ pub(crate) fn gamma(shape: f64, x: f64) -> Tails {
     }
 }
 
-/// The beta distribution of shapes `a` and `b` at `x`, where `y` = 1 - `x`: with both, small ones
-/// keep their digits.
-pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> Tails {
+/// The beta distribution of shapes `a` and `b`, as a function of `x` and `y` = 1 - `x`: with both,
+/// small ones keep their digits.
+pub(crate) fn beta(a: f64, b: f64) -> impl Fn(f64, f64) -> Tails {
     let n = a + b;
-    // n x - a, from the smaller shape's side.
-    let excess = if a < b { n * x - a } else { b - n * y };
-    // x^a y^b / B(a, b), by Stirling's formula as above.
-    let slope = (a * b / (2.0 * PI * n)).sqrt()
-        * (stirling(n)
-            - stirling(a)
-            - stirling(b)
-            - deviance(a, n * x, excess)
-            - deviance(b, n * y, -excess))
-        .exp();
-    if excess <= 0.0 {
-        let lower = slope / beta_fraction(a, b, x, -excess);
-        Tails { lower, upper: 1.0 - lower, slope }
-    } else {
-        let upper = slope / beta_fraction(b, a, y, excess);
-        Tails { lower: 1.0 - upper, upper, slope }
+    let root = (a * b / (2.0 * PI * n)).sqrt();
+    let remainders = stirling(n) - stirling(a) - stirling(b);
+    move |x, y| {
+        // n x - a, from the smaller shape's side.
+        let excess = if a < b { n * x - a } else { b - n * y };
+        // x^a y^b / B(a, b), by Stirling's formula as above.
+        let slope = root * (remainders - deviance(a, n * x, excess) - deviance(b, n * y, -excess)).exp();
+        if excess <= 0.0 {
+            let lower = slope / beta_fraction(a, b, x, -excess);
+            Tails { lower, upper: 1.0 - lower, slope }
+        } else {
+            let upper = slope / beta_fraction(b, a, y, excess);
+            Tails { lower: 1.0 - upper, upper, slope }
+        }
     }
 }
 
@@ -104,10 +103,17 @@ fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
 
 /// ln Γ(a) - (a - 1/2) ln a + a - ln(2 π) / 2, the remainder of Stirling's formula, for `a` > 0.
 pub(crate) fn stirling(a: f64) -> f64 {
-    let mut a = a;
+    // Half of a number of degrees of freedom, mostly: sixteen logarithms are saved.
+    static OF_HALVES: LazyLock<[f64; 2 * LARGE as usize]> =
+        LazyLock::new(|| std::array::from_fn(|twice| computed_stirling(0.5 * twice as f64)));
+    let is_half = a < LARGE && (2.0 * a).fract() == 0.0;
+    if is_half { OF_HALVES[(2.0 * a) as usize] } else { computed_stirling(a) }
+}
+
+fn computed_stirling(mut a: f64) -> f64 {
     let mut sum = 0.0;
     // Γ(a + 1) = a Γ(a), up to where the series has all digits.
-    while a < 16.0 {
+    while a < LARGE {
         sum += (a + 0.5) * (1.0 / a).ln_1p() - 1.0;
         a += 1.0;
     }

@@ -17,7 +17,7 @@ pub fn sf(x: f64, df: f64) -> f64 {
     let ratio = x / df.sqrt();
     let whole = 1.0 + ratio * ratio;
     let beyond = if whole.is_finite() {
-        0.5 * beta(0.5, 0.5 * df, ratio * ratio / whole, 1.0 / whole).upper
+        0.5 * beta(0.5, 0.5 * df)(ratio * ratio / whole, 1.0 / whole).upper
     } else {
         0.0
     };
@@ -52,9 +52,10 @@ pub fn upper_quantile(tail: f64, df: f64) -> Option<f64> {
         return Some(start);
     }
     // T^2 / df is X / (1 - X) with X a beta variable of shapes 1/2 and df/2.
+    let beta = beta(0.5, 0.5 * df);
     let ln_ratio = numeric::solve(1.0 - 2.0 * tail, 2.0 * tail, 2.0 * start.ln() - df.ln(), |ln_ratio| {
         let odds = ln_ratio.exp();
-        beta(0.5, 0.5 * df, odds / (1.0 + odds), 1.0 / (1.0 + odds))
+        beta(odds / (1.0 + odds), 1.0 / (1.0 + odds))
     });
     Some(df.sqrt() * (0.5 * ln_ratio).exp())
 }
