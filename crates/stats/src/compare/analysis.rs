@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::compare::comparison::{Comparison, Gap};
+use crate::compare::family::detectable;
 use crate::compare::judgement::judge;
 use crate::compare::{ratio, robust};
 use crate::distribution::{normal, student};
@@ -163,9 +164,14 @@ pub(crate) struct QuestionAtLook<'a> {
 // %.
 const STEP: f64 = 0.05;
 
-/// Computed levels of looks: they take milliseconds, and do not depend on the data.
+/// Computed levels of looks, and detectable differences: they take milliseconds, and do not depend
+/// on the data.
 #[derive(Default)]
-pub struct Spending(RefCell<BTreeMap<(Schedule, i64), KnownLooks>>);
+pub struct Spending {
+    looks: RefCell<BTreeMap<(Schedule, i64), KnownLooks>>,
+    /// In standard errors, by critical value and degrees of freedom.
+    detectable: RefCell<BTreeMap<(u64, u64), Option<f64>>>,
+}
 
 type KnownLooks = (Looks, BTreeMap<u64, Vec<f64>>);
 
@@ -208,6 +214,11 @@ impl Spending {
         })
     }
 
+    pub(crate) fn detectable(&self, critical: f64, df: f64) -> Option<f64> {
+        let place = (critical.to_bits(), df.to_bits());
+        *self.detectable.borrow_mut().entry(place).or_insert_with(|| detectable(critical, df))
+    }
+
     fn with_bounds<T>(&self, at: LookPosition, alpha: f64, ask: impl FnOnce(&Looks, &[f64]) -> T) -> T {
         self.with_looks(at, |(looks, bounds)| {
             let bounds = bounds.entry(alpha.to_bits()).or_insert_with(|| looks.z(alpha));
@@ -218,7 +229,7 @@ impl Spending {
     fn with_looks<T>(&self, at: LookPosition, ask: impl FnOnce(&mut KnownLooks) -> T) -> T {
         let schedule = at.look.schedule;
         let computed = || (schedule.looks((at.df as f64 * STEP).exp()), BTreeMap::new());
-        ask(self.0.borrow_mut().entry((schedule, at.df)).or_insert_with(computed))
+        ask(self.looks.borrow_mut().entry((schedule, at.df)).or_insert_with(computed))
     }
 }
 

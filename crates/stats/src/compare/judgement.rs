@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::compare::analysis::{LookPosition, QuestionAtLook, Spending};
 use crate::compare::comparison::{Comparison, Gap, Verdict};
-use crate::compare::family::{ComparisonFamily, detectable};
+use crate::compare::family::ComparisonFamily;
 use crate::distribution::student;
 use crate::model::{
     Borrowing, ErrorTerm, Estimate, Fit, Quantiles, paired_relative_interval, relative_interval,
@@ -75,7 +75,6 @@ pub(crate) fn judge(fit: &Fit, asked: &QuestionAtLook<'_>) -> Vec<Comparison> {
         family,
         baselines: BTreeMap::new(),
         criticals: BTreeMap::new(),
-        errors_seen: BTreeMap::new(),
         levels: BTreeMap::new(),
         quantiles: Quantiles::default(),
     };
@@ -149,7 +148,6 @@ struct Judge<'a> {
     /// By error rate, degrees of freedom and, where the study looks before its end, boots.
     criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
     quantiles: Quantiles,
-    errors_seen: BTreeMap<(u64, u64), Option<f64>>,
 }
 
 impl Judge<'_> {
@@ -298,9 +296,7 @@ impl Judge<'_> {
         // Degrees of freedom are rounded down in steps of 2 %, so that pairs share a search.
         let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
         let critical = self.critical(pair, alpha, df)?;
-        let seen = || detectable(critical, df);
-        let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
-        let size = errors? * estimate.se;
+        let size = self.asked.spending.detectable(critical, df)? * estimate.se;
         // Not finite: no size. Below the resolution of the numbers: none that could be seen.
         (size.is_finite() && size > estimate.rounding).then_some(size + estimate.rounding)
     }
