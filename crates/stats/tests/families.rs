@@ -3,14 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod analysed;
 #[macro_use]
 mod sizes;
 
 use std::f64::consts::TAU;
 
+use analysed::analysed;
 use netassay_stats::distribution::dunnett::Dunnett;
 use netassay_stats::distribution::normal as gauss;
-use netassay_stats::{Against, Design, Observation, Question, Verdict, analyse};
+use netassay_stats::{Against, Design, Observation, Question, Verdict};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -83,7 +85,7 @@ impl World {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let question = Question { against: self.against, design: Some(self.design), ..Question::against(0) };
         let is_wrong = |random: &mut ChaCha8Rng| {
-            let analysis = analyse(&self.study(random), &question).unwrap();
+            let analysis = analysed(&self.study(random), &question);
             analysis.comparisons.iter().any(|one| matches!(one.verdict, Verdict::Higher | Verdict::Lower))
         };
         let wrong = (0..studies).filter(|_| is_wrong(&mut random)).count();
@@ -164,7 +166,7 @@ fn unequal_numbers_of_runs_leave_a_clear_difference_clear() {
             }
         }
         let width = |runs: &[Observation]| {
-            let (low, high) = analyse(runs, &Question::against(0)).unwrap().comparisons[0].interval.unwrap();
+            let (low, high) = analysed(runs, &Question::against(0)).comparisons[0].interval.unwrap();
             high - low
         };
         widths.push(width(&ragged) / width(&even));
@@ -188,7 +190,7 @@ fn a_noisy_baseline_does_not_take_a_family_its_power() {
         for run in study.iter_mut().filter(|run| run.condition == 1) {
             run.value += difference;
         }
-        analyse(&study, &question).unwrap().comparisons[0].verdict == Verdict::Higher
+        analysed(&study, &question).comparisons[0].verdict == Verdict::Higher
     };
     let studies = 400;
     let found = (0..studies).filter(|_| is_found(&mut random)).count();
@@ -211,7 +213,7 @@ fn noisy_conditions_in_the_same_boots_do_not_hide_a_difference_of_quiet_ones() {
                 _ => {}
             }
         }
-        analyse(&study, &Question::against(0)).unwrap().comparisons[0].verdict == Verdict::Higher
+        analysed(&study, &Question::against(0)).comparisons[0].verdict == Verdict::Higher
     };
     let studies = 200;
     let found = (0..studies).filter(|_| is_found(&mut random)).count();

@@ -3,14 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod analysed;
 #[macro_use]
 mod sizes;
 
 use std::f64::consts::TAU;
 
+use analysed::analysed;
 use netassay_stats::distribution::student;
 use netassay_stats::{
-    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Verdict, analyse, mean,
+    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Verdict, mean,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -29,7 +31,7 @@ in_two_sizes! { 400, 2000, "2,000 experiments, of which the gate makes 400":
     a_difference_that_would_be_seen_is_seen
 }
 
-in_two_sizes! { 400, 100_000, "100,000 experiments, of which the gate makes 400":
+in_two_sizes! { 400, 40_000, "40,000 experiments, of which the gate makes 400":
     the_noisiest_condition_keeps_five_percent_by_itself_nested
     the_noisiest_condition_keeps_five_percent_by_itself_crossed
 }
@@ -132,12 +134,12 @@ fn expected(p: f64, experiments: usize) -> std::ops::RangeInclusive<usize> {
     (mean - reach).ceil() as usize..=(mean + reach).floor() as usize
 }
 
-fn analysed(observations: &[Observation]) -> Analysis {
-    analyse(observations, &Question { correction: Correction::None, ..Question::against(0) }).unwrap()
+fn alone(observations: &[Observation]) -> Analysis {
+    analysed(observations, &Question { correction: Correction::None, ..Question::against(0) })
 }
 
 fn first(observations: &[Observation]) -> Comparison {
-    analysed(observations).comparisons.remove(0)
+    alone(observations).comparisons.remove(0)
 }
 
 fn cries_wolf(observations: &[Observation]) -> bool {
@@ -267,7 +269,7 @@ fn intervals_hold_the_truth_in_ninety_five_of_a_hundred(experiments: usize) {
 fn variance_components_lie_in_their_intervals(experiments: usize) {
     let world = crossed(&[100.0; 4], 0.7, &[&[3; 6]]);
     let counted = |seed, is_hit: &dyn Fn(&Analysis) -> bool| {
-        let count = world.count(experiments, seed, |runs| is_hit(&analysed(runs)));
+        let count = world.count(experiments, seed, |runs| is_hit(&alone(runs)));
         // The modified large sample method is a little wide or narrow, by less than a hundredth.
         let range = expected(0.95, experiments);
         let range = range.start() - experiments / 100..=range.end() + experiments / 100;
@@ -278,7 +280,7 @@ fn variance_components_lie_in_their_intervals(experiments: usize) {
     counted(63, &|analysis| holds(analysis.components.runs.unwrap().interval, 1.0));
     let ragged = nested(&[100.0; 4], 1.0, RAGGED);
     let count =
-        ragged.count(experiments, 64, |runs| holds(analysed(runs).components.boots.unwrap().interval, 1.0));
+        ragged.count(experiments, 64, |runs| holds(alone(runs).components.boots.unwrap().interval, 1.0));
     // 93 % of 2,000 experiments.
     let least = expected(0.95, experiments).start() - experiments / 250;
     assert!(count >= least, "{count} of {experiments}");
@@ -291,7 +293,7 @@ fn a_family_of_eight_errs_as_one(experiments: usize) {
             let any = |runs: &[Observation]| {
                 let question = Question { against, ..Question::against(0) };
                 let is_proven = |one: &Comparison| matches!(one.verdict, Verdict::Higher | Verdict::Lower);
-                analyse(runs, &question).unwrap().comparisons.iter().any(is_proven)
+                analysed(runs, &question).comparisons.iter().any(is_proven)
             };
             let mut random = ChaCha8Rng::seed_from_u64(70 + case as u64);
             let count = (0..experiments).filter(|_| any(&world.experiment(&mut random))).count();
@@ -332,13 +334,14 @@ fn the_noisiest_condition_keeps_five_percent(is_crossed: bool, experiments: usiz
                     runs.push(Observation { condition, boot, value });
                 }
             }
-            let analysis = analyse(&runs, &question).unwrap();
+            let analysis = analysed(&runs, &question);
             wrong[0] += usize::from(!holds(analysis.conditions[0].interval, 100.0));
             for one in &analysis.comparisons {
                 wrong[one.condition] += usize::from(!holds(one.interval, 0.0));
             }
         }
-        // With three boots the true rate is up to 5.6 %; of 100,000 experiments at most 5.74 %.
+        // With three boots the true rate is up to 5.6 %; of 40,000 experiments at most 5.88 %. With
+        // moderated spreads it was 6.9 % or more.
         let most = *expected(0.055, experiments).end();
         assert!(
             wrong.iter().all(|count| *count <= most),
@@ -352,7 +355,7 @@ fn equivalence_errs_in_five_percent_at_the_margin(experiments: usize) {
     for (case, margin) in [Margin::Percent(2.0), Margin::Absolute(2.0)].into_iter().enumerate() {
         let count = world.count(experiments, 80 + case as u64, |runs| {
             let question = Question { margin: Some(margin), ..Question::against(0) };
-            analyse(runs, &question).unwrap().comparisons[0].verdict == Verdict::Equivalent
+            analysed(runs, &question).comparisons[0].verdict == Verdict::Equivalent
         });
         assert!(expected(0.05, experiments).contains(&count), "{count} of {experiments}");
     }

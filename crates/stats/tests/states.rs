@@ -2,16 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod analysed;
 #[macro_use]
 mod sizes;
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
+use analysed::analysed;
 use netassay_stats::diagnostics::diagnose;
 use netassay_stats::effects::ladder;
 use netassay_stats::{
-    Analysis, Comparison, Correction, Design, ErrorTerm, Gap, Observation, Question, Verdict, analyse,
+    Analysis, Comparison, Correction, Design, ErrorTerm, Gap, Observation, Question, Verdict,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -107,7 +109,7 @@ fn least(share: f64, experiments: u32) -> f64 {
 
 fn alone(runs: &[Observation], design: Option<Design>) -> Analysis {
     let question = Question { correction: Correction::None, design, ..Question::against(0) };
-    analyse(runs, &question).unwrap()
+    analysed(runs, &question)
 }
 
 fn is_proven(one: &Comparison) -> bool {
@@ -209,9 +211,7 @@ fn five_percent_are_kept_inside_a_state_and_between_two(experiments: u32) {
 }
 
 fn all_comparisons_of_a_study_err_as_one(experiments: u32) {
-    let any = |runs: &[Observation]| {
-        analyse(runs, &Question::against(0)).unwrap().comparisons.iter().any(is_proven)
-    };
+    let any = |runs: &[Observation]| analysed(runs, &Question::against(0)).comparisons.iter().any(is_proven);
     for (seed, between) in [(100, 0.0), (101, 1.0), (102, 3.0)] {
         let share = World { between, ..WORLD }.share(experiments, seed, any);
         // A chance of 1.06 % leaves 0.3 % of 2,000.
