@@ -6,6 +6,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
@@ -47,9 +48,9 @@ fn be_controller() {
     let nowhere = File::options().write(true).open("/dev/null").unwrap();
     let from = io::stdin().as_fd().try_clone_to_owned().unwrap();
     let mut client = Client::new("receiver", nowhere, from, Interrupt::new().unwrap());
+    let mut reading_before = reading_time();
     loop {
         client.send(&Request::Quiet, Duration::from_secs(60)).unwrap();
-        let reading_before = reading_time();
         let before = host::ProcessTimes::read();
         let error = match client.order(&Request::Start, Duration::from_secs(60)) {
             Ok(()) => None,
@@ -58,7 +59,9 @@ fn be_controller() {
         };
         let spent = host::ProcessTimes::read().since(&before);
         let time = (spent.user_ns + spent.system_ns) / 1_000_000;
-        let limit = 5 * (PARTS / 2) * (reading_before + reading_time()) / 1000;
+        let reading_after = reading_time();
+        let limit = 5 * (PARTS / 2) * (reading_before + reading_after) / 1000;
+        reading_before = reading_after;
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let memory = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let said = error.as_ref().map_or(String::new(), CallError::to_string);
@@ -120,37 +123,41 @@ fn hear(lines: &[Vec<u8>]) -> Vec<Heard> {
 }
 
 /// Every copy of `value` in which one list or map has about `left` bytes, or as many values as a
-/// line may hold, or one text is far too long.
-fn filled(value: &Value, left: usize) -> Vec<Value> {
+/// line may hold, or one text is far too long. As text: trees of so many values take far longer.
+fn filled(value: &Value, left: usize) -> Vec<String> {
     let mut all = Vec::new();
     let times = |item: &str, values: usize| (MOST_VALUES / values).min(left / (item.len() + 1));
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
-                all.extend(filled(field, left).into_iter().map(|changed| {
-                    let mut fields = fields.clone();
-                    fields.insert(name.clone(), changed);
-                    Value::Object(fields)
-                }));
+                let mut others = fields.clone();
+                others.insert(name.clone(), "filled".into());
+                let others = Value::Object(others).to_string();
+                all.extend(filled(field, left).iter().map(|field| others.replacen("\"filled\"", field, 1)));
             }
             // A map, to some.
-            let mut more = fields.clone();
             let one = fields.values().next().cloned().unwrap_or(Value::Null);
-            let item = format!("\"x000000\":{one}");
-            more.extend(
-                (0..times(&item, 1 + values(&one))).map(|number| (format!("x{number:06}"), one.clone())),
-            );
-            all.push(Value::Object(more));
+            let (count, one) = (1 + values(&one), one.to_string());
+            let mut map = String::from("{");
+            for (name, field) in fields {
+                write!(map, "{name:?}:{field},").unwrap();
+            }
+            for number in 0..times(&format!("\"x000000\":{one}"), count) {
+                write!(map, "\"x{number:06}\":{one},").unwrap();
+            }
+            all.push(format!("{}}}", map.trim_end_matches(',')));
         }
         Value::Array(items) => {
-            for item in items.iter().cloned().chain([Value::from(0), Value::Array(vec![])]) {
-                all.push(Value::Array(vec![item.clone(); times(&item.to_string(), values(&item))]));
+            let mut kinds = [items.as_slice(), &[Value::from(0), Value::Array(vec![])]].concat();
+            kinds.dedup();
+            for item in &kinds {
+                let text = item.to_string();
+                all.push(format!("[{}]", vec![text.as_str(); times(&text, values(item))].join(",")));
             }
-            for changed in items.iter().take(1).flat_map(|item| filled(item, left)) {
-                all.push(Value::Array(vec![changed]));
-            }
+            let changed = items.iter().take(1).flat_map(|item| filled(item, left));
+            all.extend(changed.map(|item| format!("[{item}]")));
         }
-        Value::String(_) => all.push("x".repeat(256 << 10).into()),
+        Value::String(_) => all.push(format!("{:?}", "x".repeat(256 << 10))),
         _ => {}
     }
     all
@@ -295,9 +302,8 @@ fn each_answer_filled_as_far_as_it_goes_costs_little_memory_and_time() {
     let mut judge = Judge::new();
     for answer in answers() {
         let filled = filled(&serde_json::to_value(&answer).unwrap(), 4 << 20);
-        let lines = filled.iter().enumerate();
-        let lines: Vec<_> =
-            lines.map(|(number, line)| answering(id(number), line.to_string().as_bytes())).collect();
+        let lines = filled.into_iter().enumerate();
+        let lines: Vec<_> = lines.map(|(number, line)| answering(id(number), line.as_bytes())).collect();
         let heard = hear(&lines);
         assert_eq!(heard.len(), lines.len(), "{answer:?}");
         for (number, heard) in heard.iter().enumerate() {
