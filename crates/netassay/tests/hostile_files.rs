@@ -67,7 +67,8 @@ fn standard_input_without_end_is_cut_off() {
 fn standard_input_of_any_size_is_cut_off() {
     cut_off(&[
         ("yes 1", "<stdin>:33554433:1: more than 33554432 values"),
-        ("yes '# comment'", "cannot read <stdin>: more than 1073741824 bytes"),
+        // Long lines, as what is in them is skipped.
+        ("yes \"# $(printf %010000d 0)\"", "cannot read <stdin>: more than 1073741824 bytes"),
     ]);
 }
 
