@@ -224,7 +224,7 @@ fn a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before(
 #[test]
 #[ignore = "`host` proves that what cannot be journaled is not changed"]
 fn a_machine_that_cannot_keep_a_journal_is_not_changed() {
-    let Some(world) = World::bare("a_machine_that_cannot_keep_a_journal_is_not_changed") else { return };
+    let Some(world) = World::make("a_machine_that_cannot_keep_a_journal_is_not_changed") else { return };
     let before = world.states();
     let b = &world.machines.b;
     for (mount, undo, reason) in [
