@@ -19,8 +19,7 @@ one that prints no end of line | /bin/bash | echo 'printf Hi' > /tmp/.bashrc | :
 one that warns | /bin/bash | echo 'echo Welcome >&2' > /tmp/.bashrc | : | 0 | ok    ipv4
 one that exits | /bin/bash | echo exit > /tmp/.bashrc | : | 3 | cannot reach a-plain: exit status: 0 + ~/.bashrc + case $- in
 one that says why it exits | /bin/bash | echo 'echo closed on Sundays >&2; exit 7' > /tmp/.bashrc | : | 3 | cannot reach a-plain: closed on Sundays + ~/.bashrc
-one that reads a line | /bin/bash | echo 'read line' > /tmp/.bashrc | : | 3 | a-plain did not answer within 20 s + reads + ~/.bashrc
-one that sleeps | /bin/bash | echo 'sleep 40' > /tmp/.bashrc | : | 3 | a-plain did not answer within 20 s + waits + ~/.bashrc
+one that reads a line | /bin/bash | echo 'read line' > /tmp/.bashrc | : | 3 | a-plain did not answer within 20 s + reads, waits + ~/.bashrc
 one that sleeps a little | /bin/bash | echo 'sleep 2' > /tmp/.bashrc | : | 0 | ok    ipv4
 one that hands over to another | /bin/bash | echo 'exec sh' > /tmp/.bashrc | : | 3 | a-plain did not answer within 20 s + ~/.bashrc
 no shell | /usr/sbin/nologin | : | : | 3 | a-plain answered 'This account is currently not available.'
