@@ -106,7 +106,7 @@ fn assignments() -> impl Strategy<Value = Vec<Assignment>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn any_change_of_any_file_is_made_or_refused(
