@@ -141,7 +141,10 @@ proptest! {
         expected.extend((!text.is_empty()).then(|| Piece::Text(odd(&words::sanitised_lines(&text)))));
         prop_assert_eq!(read(markup.as_str()).unwrap(), expected);
     }
+}
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn figures_of_any_names_are_well_formed(
         names in prop::collection::vec(prop_oneof![any::<String>(), prop::sample::select(HOSTILE).prop_map(str::to_owned)], 1..6),
