@@ -12,8 +12,7 @@ use crate::exact::World;
 
 /// A tick of the timer in one batch and not in the other counts for little then.
 const BATCH: u32 = 1024;
-const ROUNDS: u32 = 2;
-const ROUNDS_ASLEEP: u32 = 3;
+const ROUNDS: u32 = 3;
 /// In half of the batches TCP takes more; one of these is of the other half.
 const ROUNDS_OF_TCP: u32 = 5;
 /// A batch and its rounds, where packets are only counted.
@@ -145,10 +144,10 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     assert_eq!(waits, 1, "{:?}", small.rows());
 
     // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
-    let often = [BATCH, ROUNDS_ASLEEP];
+    let often = [BATCH, ROUNDS];
     let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), often, true, 0).unwrap();
     let Journeys { arrived, .. } = asleep.reading().journeys;
-    let messages = u64::from(2 * BATCH * ROUNDS_ASLEEP);
+    let messages = u64::from(2 * BATCH * ROUNDS);
     assert!(arrived >= messages * 99 / 100, "{:?}", asleep.reading().journeys);
     // Half of the packets find their reader awake: they are not in the table.
     let closure = asleep.closure().unwrap().share();
