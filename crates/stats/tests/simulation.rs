@@ -31,7 +31,7 @@ in_two_sizes! { 400, 2000, "2,000 experiments, of which the gate makes 400":
     a_difference_that_would_be_seen_is_seen
 }
 
-in_two_sizes! { 400, 40_000, "40,000 experiments, of which the gate makes 400":
+in_two_sizes! { 400, 100_000, "100,000 experiments, of which the gate makes 400":
     the_noisiest_condition_keeps_five_percent_by_itself_nested
     the_noisiest_condition_keeps_five_percent_by_itself_crossed
 }
