@@ -8,8 +8,8 @@ use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
 use crate::report::Report;
 use crate::{
-    compare, connect, controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown,
-    trace, traffic, verdict,
+    compare, connect, controller, exact, fleet, guest_boot, observer, pages, place, startup, statistics,
+    teardown, trace, traffic, verdict,
 };
 
 const AFTER: &str = "\
@@ -46,6 +46,8 @@ enum Command {
     Connect,
     /// How long `netassay report` takes for 10,000 runs, and its memory
     Report,
+    /// How the cost of a fleet grows with its pairs: to import it, to report it, and memory
+    Fleet(fleet::Options),
     /// `netassay ministat` beside ministat, and inference on a million runs
     Stats(statistics::Options),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
@@ -115,6 +117,7 @@ fn everything() -> Vec<Command> {
         "compare",
         "connect",
         "report",
+        "fleet",
         "stats",
         "verdict",
         "load",
@@ -145,6 +148,7 @@ impl Command {
             Self::Compare => compare::run(bench),
             Self::Connect => connect::run(bench),
             Self::Report => pages::run(bench),
+            Self::Fleet(options) => fleet::run(bench, options),
             Self::Stats(options) => statistics::run(bench, options),
             Self::Verdict(options) => verdict::run(bench, options),
             Self::Load(options) => traffic::run(bench, options),
@@ -178,6 +182,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-        assert_eq!(everything().len(), 12);
+        assert_eq!(everything().len(), 13);
     }
 }

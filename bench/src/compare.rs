@@ -61,8 +61,9 @@ fn fill(bench: &Bench, path: &Path, boots: u32) -> Result<usize, Failure> {
         plan: &plan,
         boots,
         runs: RUNS,
-        environment,
+        environment: &environment,
         series: Some(series()),
+        pair: None,
     };
     let mut store = Store::open(path).map_err(failed)?;
     let mut runs = 0;

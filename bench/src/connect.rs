@@ -148,6 +148,7 @@ impl Sshd {
             interface: Some("lo".to_owned()),
             lease: stay.lease,
             shares_machine: false,
+            out_of_band: None,
         });
         let (program, interrupt) = (bench.netassay.clone(), bench.interrupt.clone());
         let mut hosts = Hosts { places, own_addresses: false, program, interrupt };

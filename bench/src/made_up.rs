@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use record::{Detail, Environment, Series, sample};
-use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
+use store::{FleetPair, NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::metric::{METRICS, Metric, MetricNeeds};
 use study::{BySide, Plan, PlannedRun};
 use tempfile::TempDir;
@@ -25,9 +25,11 @@ pub(crate) struct MadeUp<'a> {
     /// The runs of each condition in a boot.
     pub(crate) runs: u32,
     /// What a boot finds.
-    pub(crate) environment: fn(u32) -> Environment,
+    pub(crate) environment: &'a dyn Fn(u32) -> Environment,
     /// The counters over time of both sides of each run.
     pub(crate) series: Option<Series>,
+    /// The pair of a fleet that it measured.
+    pub(crate) pair: Option<FleetPair>,
 }
 
 /// Which run it is.
@@ -56,7 +58,7 @@ impl MadeUp<'_> {
             seed: 1,
             scenario: "veth".to_owned(),
             version: "0.1.0".to_owned(),
-            pair: None,
+            pair: self.pair.clone(),
         });
         let (id, metrics) = (id.map_err(failed)?, self.metrics());
         let detail = Detail::Measured(Box::new(sample::account()));
@@ -66,13 +68,14 @@ impl MadeUp<'_> {
             bench.check()?;
             let environment = (self.environment)(number);
             let boot = store.begin_boot(id, number, &environment).map_err(failed)?;
+            let mut runs = Vec::new();
             for (repeat, condition) in
                 (1..=self.runs).flat_map(|run| (0..conditions).map(move |one| (run, one)))
             {
                 let place = Place { boot: number, repeat, condition };
                 let values = metrics.iter().map(|metric| (*metric, value(place)));
                 let position = repeat * conditions as u32 + condition as u32;
-                let run = NewRun {
+                runs.push(NewRun {
                     planned: PlannedRun {
                         boot: number,
                         block: repeat,
@@ -86,10 +89,10 @@ impl MadeUp<'_> {
                     limited_by: None,
                     series: BySide { transmitter: self.series.clone(), receiver: self.series.clone() },
                     detail: detail.clone(),
-                };
-                store.record_run(boot, &run).map_err(failed)?;
+                });
                 recorded += 1;
             }
+            store.record_runs(boot, &runs).map_err(failed)?;
             store.end_boot(boot, Some(&environment)).map_err(failed)?;
         }
         store.finish_study(id, StudyStatus::Complete).map_err(failed)?;
@@ -105,7 +108,7 @@ impl MadeUp<'_> {
     }
 }
 
-/// A directory for a database: in memory where there is such a place, because every run is synced
+/// A directory for a database: in memory where there is such a place, because every boot is synced
 /// to disk.
 pub(crate) fn directory() -> Result<TempDir, Failure> {
     let memory = Path::new("/dev/shm");

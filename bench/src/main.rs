@@ -9,6 +9,7 @@ mod controller;
 mod exact;
 mod failure;
 mod figures;
+mod fleet;
 mod goal;
 mod guest_boot;
 mod installed;

@@ -67,8 +67,9 @@ fn record_runs(bench: &Bench, database: &Path, runs: usize) -> Result<usize, Fai
         plan: &plan,
         boots: u32::try_from(runs.div_ceil(of_boot)).unwrap_or(u32::MAX),
         runs: REPEATS,
-        environment: |_| sample::environment(),
+        environment: &|_| sample::environment(),
         series: None,
+        pair: None,
     };
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let (mut boot, mut base) = (0, 0.0);

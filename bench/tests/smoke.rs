@@ -170,6 +170,20 @@ fn reports_are_timed() {
 
 #[test]
 #[ignore = "measures: the gate compiles the bench"]
+fn fleets_are_imported_and_reported() {
+    let report = report(&bench(&["fleet"]));
+    for (fleet, pairs) in list(&report, "/results/fleet", 2).iter().zip([2, 3]) {
+        assert_eq!(fleet["pairs"], pairs);
+        assert_eq!(fleet["runs"], 250 * pairs);
+        assert!(is_positive(&fleet["import_runs_per_s"]), "{fleet}");
+        let took = fleet["took"].as_array().unwrap();
+        assert!(took.len() == 3 && took.iter().all(|one| is_positive(&one[0]["wall_ms"])), "{fleet}");
+    }
+    list(&report, "/goals", 2 * 3);
+}
+
+#[test]
+#[ignore = "measures: the gate compiles the bench"]
 fn stats_are_made_beside_ministat() {
     let Some(report) = report_or_skip("stats_are_made_beside_ministat", &["stats"]) else { return };
     for task in ["three", "numbers", "plot", "two", "column"] {

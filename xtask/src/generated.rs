@@ -14,7 +14,7 @@ type Generated = (&'static str, Option<&'static str>, &'static str, &'static [&'
 /// The one place for such files.
 const GENERATED: &[Generated] = &[
     ("docs/study.schema.json", None, "netassay", &["study", "schema"]),
-    ("docs/glossary.md", None, "netassay", &["explain", "--markdown"]),
+    ("docs/glossary.md", None, "netassay", &["help", "--markdown"]),
     ("docs/studies.md", Some("the keys of traffic"), TABLES, &["keys"]),
     ("docs/studies.md", Some("the metrics of a run"), TABLES, &["metrics"]),
     ("docs/studies.md", Some("the metrics of a side"), TABLES, &["metrics-of-sides"]),

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::Result;
 use crate::program::{output, run};
 use crate::session::{Session, write};
-use crate::test::Tier;
+use crate::test::{Tier, features};
 use crate::times::{self, Test};
 
 /// Runs the tests that match a filterset, counts them, and writes their times.
@@ -66,7 +66,7 @@ fn list(session: &Session, ignored: &str, filterset: &str) -> Result<BTreeSet<St
 
 fn command(session: &Session, call: &[&str], ignored: &str, filterset: &str) -> Command {
     let mut command = session.cargo(call);
-    command.args(["--workspace", "--profile", profile(session)]);
+    command.args(["--workspace", "--profile", profile(session)]).args(features(session.tier));
     command.args(["--run-ignored", ignored, "--filterset", filterset]);
     command
 }

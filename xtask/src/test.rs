@@ -124,13 +124,19 @@ fn format(session: &mut Session) -> Result {
 }
 
 fn clippy(session: &mut Session) -> Result {
-    program(&mut session.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    let mut command = session.cargo(&["clippy", "--workspace", "--all-targets"]);
+    program(command.args(features(session.tier)).args(["--", "-D", "warnings"]))
 }
 
 /// nextest then compiles nothing: this is what it runs. Without `--all-targets` cargo would compile
 /// shared dependencies once more, with the features that only tests need.
 pub(crate) fn build(session: &mut Session) -> Result {
-    program(&mut session.cargo(&["build", "--workspace", "--all-targets"]))
+    program(session.cargo(&["build", "--workspace", "--all-targets"]).args(features(session.tier)))
+}
+
+/// The arguments for the features of a released program, which the gate does not compile.
+pub(crate) fn features(tier: Tier) -> &'static [&'static str] {
+    if tier == Tier::All { &["--features", "netassay/parquet,netassay/postgres"] } else { &[] }
 }
 
 /// The binary runs on any Linux machine: it asks for no loader and no library. `.cargo/config.toml`
@@ -151,11 +157,13 @@ fn all_tests(session: &mut Session) -> Result {
 }
 
 fn doctests(session: &mut Session) -> Result {
-    program(&mut session.cargo(&["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]))
+    let mut command = session.cargo(&["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]);
+    program(command.args(features(session.tier)))
 }
 
 fn docs(session: &mut Session) -> Result {
     let mut command = session.cargo(&["doc", "--workspace", "--no-deps"]);
+    command.args(features(session.tier));
     program(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

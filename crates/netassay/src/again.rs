@@ -7,7 +7,8 @@ pub(crate) fn command() -> String {
 }
 
 pub(crate) fn again() -> String {
-    joined(not_resuming(given()))
+    // The parent has ended when the command is given again.
+    joined(again_without(&["--parent"], &["--again"]).into_iter())
 }
 
 /// The words of this command, without these options (with their values) and flags, and without
@@ -36,7 +37,8 @@ fn given() -> impl Iterator<Item = String> {
 }
 
 fn joined(given: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = iter::once("netassay".to_owned()).chain(given).collect();
+    let shown = given.map(|word| store::without_password(&word).into_owned());
+    let words: Vec<String> = iter::once("netassay".to_owned()).chain(shown).collect();
     words::shell_command(words.iter().map(String::as_str))
 }
 
@@ -44,7 +46,8 @@ fn not_resuming(given: impl Iterator<Item = String>) -> impl Iterator<Item = Str
     let mut given = given.peekable();
     iter::from_fn(move || {
         loop {
-            let word = given.next()?;
+            // Options are added behind the words, also behind a study after `--`.
+            let word = given.find(|word| word != "--")?;
             if word == "--resume" {
                 // A word behind it is the stored study's.
                 given.next_if(|next| !next.starts_with('-'));
@@ -68,6 +71,7 @@ mod tests {
         assert_eq!(again(&["quick", "--resume", "--no-wait"]), "netassay quick --no-wait");
         assert_eq!(again(&["quick", "--resume=3", "--wide"]), "netassay quick --wide");
         assert_eq!(again(&["quick", "--resume"]), "netassay quick");
+        assert_eq!(again(&["run", "--resume", "--", "mtu"]), "netassay run mtu");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod common;
 mod deciding;
 mod files;
+mod fleet;
 mod load;
 mod machines;
 mod reading;
@@ -13,18 +14,20 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use results::glossary::find;
 use testbed::reach::HostSpec;
 
 use crate::exit;
 
-pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction};
+pub(crate) use common::{Database, Format, Formatted, OverPairs, Stored, TurnFlags, correction};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{DbCommand, ExportFormat, PlanArgs, StudyCommand};
+pub(crate) use fleet::{FleetCommand, FleetScript, FleetStatusFlags, Scheduler};
 pub(crate) use load::{LoadArgs, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat};
 pub(crate) use run::{Aa, ProgressStyle, Run, RunFlags};
-pub(crate) use trace::{Trace, TraceAction};
+pub(crate) use trace::Trace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,9 +44,9 @@ Examples:
 /// The commands by job, as the help shows them.
 const JOBS: &[(&str, &[&str])] = &[
     ("Measure", &["quick", "run", "load", "trace"]),
-    ("Read", &["show", "report", "compare", "history", "explain"]),
+    ("Read", &["show", "report", "compare", "history"]),
     ("Decide", &["advise", "gate"]),
-    ("Machines", &["doctor", "kernel", "apply", "undo"]),
+    ("Machines", &["doctor", "fleet", "kernel", "apply", "undo"]),
     ("Files", &["study", "db", "ministat"]),
 ];
 
@@ -62,6 +65,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("export", "db export"),
     ("restore", "undo"),
     ("aa", "run STUDY --aa"),
+    ("explain", "help TERM"),
+    ("trace merge", "show --fleet"),
 ];
 
 /// Finds out, with proof, what each part of the Linux network stack costs and gains.
@@ -82,17 +87,47 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads a command line, which begins with the name of the program.
     pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = words.collect();
-        let asked = words.iter().skip(1).find(|word| *word != "help").and_then(|word| word.to_str());
-        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| Some(*old) == asked) {
+        let words = with_terms(words.collect());
+        let asked = words.iter().skip(1).filter(|word| *word != "help");
+        let asked: Vec<&str> = asked.map_while(|word| word.to_str()).take(2).collect();
+        let is_asked = |old: &str| asked.first() == Some(&old) || asked.join(" ") == old;
+        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| is_asked(old)) {
             let renamed = format!("`netassay {old}` is now `netassay {new}`\n");
             return Err(clap::Error::raw(ErrorKind::InvalidSubcommand, renamed));
         }
         let mut command = with_jobs(Self::command());
         let read = command.try_get_matches_from_mut(words);
         let matches = read.map_err(|error| without_hidden_suggestions(error, &command))?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        let mut read = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        match &mut read.command {
+            Command::Quick(flags) => flags.campaign.database.measure_into_file(),
+            Command::Run(run) if run.aa.from.is_none() => run.flags.campaign.database.measure_into_file(),
+            Command::Trace(flags) if flags.from.is_none() => flags.campaign.database.measure_into_file(),
+            _ => {}
+        }
+        Ok(read)
     }
+}
+
+/// The names of the commands, in the order of the help.
+pub(crate) fn commands() -> impl Iterator<Item = &'static str> {
+    JOBS.iter().flat_map(|(_, names)| names.iter().copied())
+}
+
+/// Puts the hidden command that defines terms in place of a `help` before a word that is no
+/// command: clap's `help` knows commands only.
+fn with_terms(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let is_old = |name: &str| RENAMED.iter().any(|(old, _)| *old == name) && find(name).is_empty();
+    let is_command = |name: &str| commands().any(|command| command == name) || is_old(name);
+    if let [_, help, asked @ ..] = words.as_mut_slice()
+        && *help == "help"
+        && let Some(first) = asked.first()
+        && (asked.iter().any(is_option) || !first.to_str().is_some_and(is_command))
+    {
+        *help = "term".into();
+    }
+    words
 }
 
 /// `hide` keeps a command out of the help only, and clap suggests it for a word that is like it.
@@ -127,7 +162,8 @@ fn with_jobs(command: clap::Command) -> clap::Command {
     let groups: String = JOBS.iter().map(group).collect();
     let template = format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
-         `netassay help COMMAND` shows the options of a command.\n\n\
+         `netassay help COMMAND` shows the options of a command, `netassay help TERM`\n\
+         defines a word of the output or the docs, `netassay help --terms` lists all.\n\n\
          {header}Options:{header:#}\n{{options}}{{after-help}}"
     );
     command.help_template(template)
@@ -142,7 +178,6 @@ pub(crate) enum Command {
     /// Run one workload without a study: its rate, its cost and its limit
     Load(LoadArgs),
     /// Show what each stage of the kernel's path costs a packet
-    #[command(disable_help_subcommand = true)]
     Trace(Box<Trace>),
     /// Show the results of a stored study
     ///
@@ -167,20 +202,6 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Show a metric over stored studies, and where it changed
     History(History),
-    /// Define a term of the output or the docs, or list all terms
-    #[command(
-        after_help = "Examples:\n  netassay explain\n  netassay explain disturbed\n  netassay explain no difference proven"
-    )]
-    Explain {
-        /// The term: a word of the output, a key of traffic, a metric, a feature [default: all
-        /// terms]
-        word: Vec<String>,
-        /// Print the whole glossary as docs/glossary.md has it
-        #[arg(long, hide = true, conflicts_with_all = ["word", "format"])]
-        markdown: bool,
-        #[command(flatten)]
-        output: Formatted,
-    },
     /// Advise which switches to set, from stored studies
     Advise(Advise),
     /// Judge a stored study against a baseline, for CI
@@ -196,6 +217,9 @@ pub(crate) enum Command {
         #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
         hosts: HostFlags,
     },
+    /// Run a study on many pairs by a scheduler; show how far they are
+    #[command(subcommand, disable_help_subcommand = true)]
+    Fleet(FleetCommand),
     /// Fetch and list kernels for guests
     #[command(subcommand, disable_help_subcommand = true, after_help = machines::KERNEL_EXAMPLES)]
     Kernel(KernelCommand),
@@ -217,6 +241,25 @@ pub(crate) enum Command {
         /// ministat's options and files
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
         words: Vec<OsString>,
+    },
+    /// Define a term of the output or the docs, or list all terms
+    #[command(
+        hide = true,
+        override_usage = "netassay help TERM...\n       netassay help --terms",
+        after_help = "Examples:\n  netassay help disturbed\n  netassay help no difference proven\n  netassay help --terms run"
+    )]
+    Term {
+        /// The term: a word of the output, a key of traffic, a metric, a feature
+        #[arg(value_name = "TERM", required_unless_present_any = ["terms", "markdown"])]
+        word: Vec<String>,
+        /// List all terms; before a term: define it, also if a command has its name
+        #[arg(long)]
+        terms: bool,
+        /// Print the whole glossary as docs/glossary.md has it
+        #[arg(long, hide = true, conflicts_with_all = ["word", "format"])]
+        markdown: bool,
+        #[command(flatten)]
+        output: Formatted,
     },
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
@@ -250,7 +293,7 @@ mod tests {
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|one| !one.is_hide_set());
         let mut visible: Vec<&str> = visible.map(clap::Command::get_name).collect();
-        let mut listed: Vec<&str> = JOBS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut listed: Vec<&str> = super::commands().collect();
         visible.sort_unstable();
         listed.sort_unstable();
         assert_eq!(visible, listed);
@@ -260,6 +303,8 @@ mod tests {
         }
         for (old, new) in RENAMED {
             assert!(!visible.contains(old));
+            // clap adds it by itself.
+            let new = new.strip_prefix("help ").map_or(*new, |_| "term");
             let mut words = new.split(' ').filter(|word| word.chars().all(|one| one.is_ascii_lowercase()));
             let found = words.try_fold(&command, |command, word| command.find_subcommand(word));
             assert!(found.is_some_and(|found| found.get_name() != "netassay"), "{new}");

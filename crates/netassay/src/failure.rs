@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::cli::Cli;
 use crate::exit;
+use crate::output::named;
 
 macro_rules! bail {
     ($kind:ident, $($message:tt)+) => {
@@ -34,9 +35,9 @@ pub(crate) enum Failure {
     Study(String),
     #[error("{0}")]
     Usage(String),
-    #[error("cannot read {}: {source}", .path.display())]
+    #[error("cannot read {}: {source}", named(.path))]
     Read { path: PathBuf, source: io::Error },
-    #[error("cannot write {}: {source}", .path.display())]
+    #[error("cannot write {}: {source}", named(.path))]
     Write { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Store(#[from] store::StoreError),
@@ -126,7 +127,8 @@ impl Failure {
                 | store::StoreError::NoStudyCalled { .. }
                 | store::StoreError::NoSuchTag { .. }
                 | store::StoreError::NotFound { .. }
-                | store::StoreError::Empty { .. },
+                | store::StoreError::Empty { .. }
+                | store::StoreError::NoTables { .. },
             ) => exit::NOTHING,
             Self::Testbed(error) | Self::Runner(runner::Error::Testbed(error)) if error.is_of_kernel() => {
                 exit::NO_BOOT

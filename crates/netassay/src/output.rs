@@ -22,8 +22,16 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 }
 
 fn write_out(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    write_to(&mut anstream::stdout().lock(), text.as_bytes())
+}
+
+/// Prints what is no text, as it is.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    write_to(&mut io::stdout().lock(), bytes)
+}
+
+fn write_to(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::BrokenPipe,
         _ => Failure::Write { path: "standard output".into(), source: error },
     })
@@ -83,8 +91,9 @@ fn but_colours(page: &str, colours: &[String]) -> String {
     harmless
 }
 
+/// A file or a database in a message.
 pub(crate) fn named(path: &Path) -> String {
-    words::sanitised_line(&path.display().to_string()).into_owned()
+    words::sanitised_line(&store::without_password(&path.display().to_string())).into_owned()
 }
 
 #[derive(Serialize)]
@@ -104,7 +113,11 @@ pub(crate) fn json(result: &impl Serialize) -> Result<String, Failure> {
 }
 
 pub(crate) fn write(path: &Path, text: &str, may_replace: MayReplace) -> Result<(), Failure> {
-    host::user_file::write(path, text.as_bytes(), may_replace).map_err(|source| match source.kind() {
+    write_bytes(path, text.as_bytes(), may_replace)
+}
+
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8], may_replace: MayReplace) -> Result<(), Failure> {
+    host::user_file::write(path, bytes, may_replace).map_err(|source| match source.kind() {
         ErrorKind::IsADirectory => {
             Failure::Usage(format!("{} is a directory: name a file in it", named(path)))
         }

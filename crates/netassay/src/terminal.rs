@@ -123,9 +123,10 @@ fn line(event: &Event) -> Option<String> {
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
         }
-        Event::BootLost { boot, why, retried } => {
+        Event::BootLost { boot, why, retried, crashed } => {
             let next = if *retried { "runs on a new testbed" } else { "is not measured" };
-            format!("boot {boot}: {why}; the rest of this boot {next}")
+            let waits = if *crashed { "; waiting until each machine answers" } else { "" };
+            format!("boot {boot}: {why}; the rest of this boot {next}{waits}")
         }
         Event::Looked { look, of, boot, boots, decided } => {
             let state = match decided {

@@ -14,6 +14,7 @@ fn old_names_tell_the_new_ones() {
         (&["list", "--wide"][..], "error: `netassay list` is now `netassay db list`\n"),
         (&["aa", "quick", "--boots", "2"], "error: `netassay aa` is now `netassay run STUDY --aa`\n"),
         (&["help", "restore"], "error: `netassay restore` is now `netassay undo`\n"),
+        (&["explain", "boot"], "error: `netassay explain` is now `netassay help TERM`\n"),
     ] {
         let output = bench.run(arguments);
         expect(&output, 2);
@@ -56,26 +57,30 @@ fn wrong_usage_is_exit_code_2_and_names_the_word() {
 }
 
 #[test]
-fn explain_defines_terms_keys_and_metrics() {
+fn help_defines_terms_keys_and_metrics() {
     let bench = Bench::new();
     for (arguments, name) in [
-        (vec!["explain", "no", "difference", "proven"], "explain_verdict"),
-        (vec!["explain", "PACING"], "explain_key_and_limit"),
-        (vec!["explain", "receiver.service_demand_byte"], "explain_metric"),
-        (vec!["explain", "tso"], "explain_feature"),
-        (vec!["explain"], "explain"),
+        (vec!["help", "no", "difference", "proven"], "term_verdict"),
+        (vec!["help", "PACING"], "term_key_and_limit"),
+        (vec!["help", "receiver.service_demand_byte"], "term_metric"),
+        (vec!["help", "tso"], "term_feature"),
+        (vec!["help", "--terms"], "terms"),
     ] {
         let output = bench.run(&arguments);
         expect(&output, 0);
         insta::assert_snapshot!(name, stdout(&output));
     }
-    let json = bench.run(&["explain", "gro", "--format", "json"]);
+    let json = bench.run(&["help", "gro", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
     assert_eq!((&json["terms"][0]["section"], &json["terms"][1]["name"]), (&"Readers".into(), &"gro".into()));
-    let unknown = bench.run(&["explain", "verdit"]);
+    let unknown = bench.run(&["help", "verdit"]);
     expect(&unknown, 2);
     assert_eq!(stdout(&unknown), "");
-    insta::assert_snapshot!("explain_unknown", stderr(&unknown));
+    insta::assert_snapshot!("term_unknown", stderr(&unknown));
+    // A command and a term may have one name, as an old name of a command and a term.
+    let both = stdout(&bench.run(&["help", "--terms", "run"]));
+    assert!(both.contains("run (Measurement): One measurement"), "{both}");
+    assert!(stdout(&bench.run(&["help", "tag"])).contains("tag (Study): A name"));
 }
 
 #[test]
@@ -210,8 +215,8 @@ fn no_page_is_wider_than_the_terminal() {
     for arguments in [
         &["study", "list"][..],
         &["doctor"],
-        &["explain"],
-        &["explain", "boot"],
+        &["help", "--terms"],
+        &["help", "boot"],
         &["run", "quick", "--dry-run"],
         &plan,
     ] {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+use std::collections::BTreeMap;
+
 mod common;
 #[path = "common/studies.rs"]
 mod studies;
@@ -20,6 +22,7 @@ fn fleet(bench: &Bench) {
         campaign: CAMPAIGN.to_owned(),
         name: name.to_owned(),
         labels: [("model".to_owned(), if name < "c" { "old" } else { "new" }.to_owned())].into(),
+        repeat: 1,
     };
     let names = ["a", "b", "c", "d", "e", "f"];
     store.begin_fleet(&names.map(pair)).unwrap();
@@ -80,6 +83,54 @@ fn a_fleet_has_one_answer_and_names_the_pair_that_differs() {
 }
 
 #[test]
+fn a_large_fleet_is_shown_by_its_distribution() {
+    let bench = Bench::new();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for number in 1..=60 {
+        let (kernel, gain) = if number == 7 { ("6.19", 1.6) } else { ("6.18", 1.1) };
+        let made = Made {
+            toml: TOML,
+            plan: plan(),
+            kernel,
+            boots: 3,
+            runs: 1,
+            metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
+            pair: Some(named(CAMPAIGN, &format!("p{number}"), 1)),
+        };
+        made.record(&mut store, |condition, boot, run| {
+            let gain = if condition == 0 { 1.0 } else { gain };
+            gain * level(0, boot * number + condition as u32, run)
+        });
+    }
+    drop(store);
+    let text = stdout(&bench.run(&["show", "--fleet"]));
+    assert!(text.lines().count() < 80 && text.contains("median"), "{text}");
+    // Once, though in each effect.
+    assert_eq!(text.matches("Pair p7 stands apart in").count(), 1, "{text}");
+    assert!(text.contains("kernel release"), "{text}");
+    let page = stdout(&bench.run(&["report", "--fleet", "-o", "-"]));
+    // The pair that stands apart is also the last of the others.
+    assert!(page.contains("Of 60 pairs 39 are drawn"), "{page}");
+    let found = json(&bench, &["show", "--fleet"]);
+    assert_eq!(found["fleet"]["pairs"].as_array().unwrap().len(), 60);
+    assert_eq!(found["fleet"]["effects"][0]["sizes"]["pairs"].as_array().unwrap().len(), 60);
+}
+
+#[test]
+fn a_pair_that_crashed_in_a_boot_is_named_and_counts_with_the_rest() {
+    let bench = Bench::new();
+    fleet(&bench);
+    let (campaign, name) = (CAMPAIGN.to_owned(), "b".to_owned());
+    let pair = FleetPair { campaign, name, labels: Default::default(), repeat: 1 };
+    let why = "1 condition left out of a boot: it crashed the receiver (root@b2)";
+    Store::open(bench.path("netassay.db")).unwrap().set_failure(&pair, Some(why)).unwrap();
+    let text = stdout(&bench.run(&["show", "--fleet"]));
+    assert!(text.contains("1 of 6 pairs measured in part:"), "{text}");
+    assert!(text.contains("b: 1 condition left out of a boot"), "{text}");
+    assert!(text.contains("holds on 5 of 5 pairs"), "{text}");
+}
+
+#[test]
 fn a_pair_goes_to_another_file_with_its_labels() {
     let bench = Bench::new();
     fleet(&bench);
@@ -88,12 +139,40 @@ fn a_pair_goes_to_another_file_with_its_labels() {
     let found = json(&bench, &["show", "--fleet", "--db", "other.db"]);
     assert_eq!(found["fleet"]["pairs"].as_array().unwrap().len(), 2);
     assert_eq!(found["fleet"]["pairs"][1]["labels"]["model"], "old");
+    let listed = json(&bench, &["db", "list", "--db", "other.db"]);
+    assert_eq!(listed["studies"][1]["pair"]["labels"]["model"], "old");
     let alone = bench.run(&["db", "unpack", "two.db", "--db", "other.db"]);
     expect(&alone, 0);
     assert_eq!(
         json(&bench, &["show", "--fleet", "--db", "other.db"])["fleet"]["pairs"].as_array().unwrap().len(),
         2
     );
+}
+
+#[test]
+fn a_pair_none_of_whose_runs_counts_is_named_with_the_way_out() {
+    let bench = Bench::new();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    record(&mut store, named(CAMPAIGN, "a", 1), 1, [1.0; 4]);
+    let made = Made {
+        toml: TOML,
+        plan: plan(),
+        kernel: "6.18",
+        boots: 5,
+        runs: 0,
+        metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
+        pair: Some(named(CAMPAIGN, "b", 1)),
+    };
+    made.record(&mut store, |_, _, _| 1.0);
+    drop(store);
+    let text = stdout(&bench.run(&["show", "--fleet"]));
+    for words in ["1 of 2 pairs not measured", "b: none of its runs counts", "quick on 1 pair:"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(text.contains("One pair was measured"), "{text}");
+    let found = json(&bench, &["show", "--fleet"]);
+    let why = found["fleet"]["not_measured"][0]["why"].as_str().unwrap();
+    assert!(why.contains("--pair b --resume 2 tries again"), "{why}");
 }
 
 const UNREACHABLE: &str = "[[pair]]\nname = \"a\"\ntransmitter = { launch = [\"false\"], interface = \"x\" }\n\
@@ -122,10 +201,205 @@ fn each_pair_that_cannot_be_reached_is_named_and_the_others_go_on() {
         "{}",
         stderr(&again)
     );
+    let behind = bench.run(&["run", "--hosts", "fleet.toml", "--db", "other.db", "--", "quick"]);
+    expect(&behind, 5);
+    assert!(!stderr(&behind).contains("unexpected argument"), "{}", stderr(&behind));
     let examined = bench.run(&["doctor", "--hosts", "fleet.toml"]);
     expect(&examined, 3);
     assert!(stdout(&examined).contains("2 of 2 pairs cannot measure"), "{}", stdout(&examined));
     let left: Vec<_> =
         std::fs::read_dir(bench.path(".")).unwrap().flatten().map(|one| one.file_name()).collect();
     assert!(!bench.path("netassay.pairs").exists(), "{left:?}");
+}
+
+fn named(campaign: &str, name: &str, repeat: u32) -> FleetPair {
+    FleetPair { campaign: campaign.to_owned(), name: name.to_owned(), labels: BTreeMap::new(), repeat }
+}
+
+/// Records a pair whose conditions are so many times the level.
+fn record(store: &mut Store, pair: FleetPair, seed: u32, factors: [f64; 4]) {
+    let made = Made {
+        toml: TOML,
+        plan: plan(),
+        kernel: "6.18",
+        boots: 5,
+        runs: 3,
+        metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
+        pair: Some(pair),
+    };
+    made.record(store, |condition, boot, run| {
+        factors[condition] * level(0, boot * seed + condition as u32, run)
+    });
+}
+
+#[test]
+fn a_drift_of_the_site_shows_in_the_reference_pair() {
+    for (last, drifts) in [(1.0, false), (0.9, true)] {
+        let bench = Bench::new();
+        let mut store = Store::open(bench.path("netassay.db")).unwrap();
+        let pair = |name: &str, repeat| named(CAMPAIGN, name, repeat);
+        let planned = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3), ("a", 4)];
+        store.begin_fleet(&planned.map(|(name, repeat)| pair(name, repeat))).unwrap();
+        // Other pairs may be as fast as they like.
+        for ((name, repeat), speed) in planned.into_iter().zip([1.0, 2.0, 1.0, 3.0, last]) {
+            record(&mut store, pair(name, repeat), repeat, [1.0, 1.1, 1.0, 1.1].map(|gain| gain * speed));
+        }
+        store.set_failure(&pair("a", 4), Some("root@a: no route to host")).unwrap();
+        drop(store);
+        let shown = bench.run(&["show", "--fleet", "--wide"]);
+        expect(&shown, 0);
+        let text = stdout(&shown);
+        for (words, is_there) in [
+            ("the site drifted: the reference pair a changed over its 3 measurements", drifts),
+            ("a#3 against the first: throughput of ", drifts),
+            ("a#2 against the first", false),
+            ("no drift is proven", !drifts),
+            ("a#4: root@a: no route to host", true),
+            ("Reference pair a, 3 measurements over the campaign", true),
+        ] {
+            assert_eq!(text.contains(words), is_there, "{words}: {text}");
+        }
+        let found = json(&bench, &["show", "--fleet"]);
+        let fleet = &found["fleet"];
+        // The repeats are no pairs.
+        assert_eq!(fleet["pairs"].as_array().unwrap().len(), 3, "{fleet:#}");
+        assert_eq!(fleet["not_measured"].as_array().unwrap().len(), 0, "{fleet:#}");
+        assert_eq!(fleet["effects"][0]["pairs"].as_array().unwrap().len(), 3);
+        assert_eq!(fleet["reference"]["measurements"], 3);
+        let page = bench.run(&["report", "--fleet", "-o", "-"]);
+        expect(&page, 0);
+        assert!(stdout(&page).contains("The reference pair a over the campaign"));
+        // All go to another file.
+        expect(&bench.run(&["db", "pack", "1", "2", "3", "4", "5", "-o", "all.db"]), 0);
+        assert_eq!(
+            json(&bench, &["show", "--fleet", "--db", "all.db"])["fleet"]["reference"]["measurements"],
+            3
+        );
+    }
+}
+
+/// Two campaigns on machines of very different speed: the second is 4 to 6 % slower on each, and
+/// has one pair more.
+fn two_campaigns(bench: &Bench) {
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (campaign, slower) in [("quick@1", 0.0), ("quick@2", 0.01)] {
+        for (name, speed, percent) in [("a", 1.0, 4.0), ("b", 10.0, 5.0), ("c", 100.0, 6.0), ("d", 3.0, 5.0)]
+        {
+            let factor = speed * (1.0 - slower * percent);
+            record(&mut store, named(campaign, name, 1), 1, [factor; 4]);
+        }
+    }
+    record(&mut store, named("quick@2", "e", 1), 1, [0.1; 4]);
+}
+
+#[test]
+fn a_campaign_is_gated_against_another_one_by_pairs() {
+    let bench = Bench::new();
+    two_campaigns(&bench);
+    let arguments =
+        |bound: &'static str| ["gate", "quick@2", "--baseline", "1", "--fleet", "--wide", "--fail-if", bound];
+    let failed = bench.run(&arguments("throughput < -2%"));
+    expect(&failed, 10);
+    let text = stdout(&failed);
+    for words in [
+        "campaign quick@2 against campaign quick@1",
+        "pairs",
+        "not every campaign measured these pairs of quick@2: e",
+        "degrees of freedom by pairs",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let passed = json(&bench, &arguments("throughput < -10%"));
+    for check in passed["checks"].as_array().unwrap() {
+        // The mean of the pairs' own percentages, whatever their speed.
+        assert!((check["difference"].as_f64().unwrap() + 5.0).abs() < 0.01, "{check:#}");
+        assert_eq!(check["boots"], 4, "{check:#}");
+    }
+    let same = bench.run(&["gate", "2", "--baseline", "1", "--fleet", "--fail-if", "throughput < -2%"]);
+    expect(&same, 2);
+    assert!(stderr(&same).contains("both are campaign quick@1"), "{}", stderr(&same));
+}
+
+#[test]
+fn a_history_over_campaigns_has_a_point_for_each() {
+    let bench = Bench::new();
+    two_campaigns(&bench);
+    let found = json(&bench, &["history", "--fleet"]);
+    let points = found["series"][0]["points"].as_array().unwrap();
+    let labels: Vec<&str> = points.iter().map(|point| point["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["quick@1", "quick@2"]);
+    assert!(points.iter().all(|point| point["boots"] == 4), "{points:#?}");
+    let last = json(&bench, &["history", "--fleet", "--last", "1"]);
+    assert_eq!(last["studies"].as_array().unwrap().len(), 1);
+    let shown = bench.run(&["history", "--fleet", "--wide"]);
+    expect(&shown, 0);
+    assert!(
+        stdout(&shown).contains("means over the 4 pairs that all campaigns measured"),
+        "{}",
+        stdout(&shown)
+    );
+}
+
+#[test]
+fn advice_over_machines_names_the_pairs_to_which_it_does_not_apply() {
+    let bench = Bench::new();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    let gains = [("a", 1.1), ("b", 1.12), ("c", 1.09), ("d", 1.11), ("e", 1.1), ("f", 1.0)];
+    for ((name, gain), seed) in gains.into_iter().zip(1..) {
+        // Over IPv4 the second level is faster, over IPv6 it is not.
+        record(&mut store, named(CAMPAIGN, name, 1), seed, [1.0, gain, 1.0, 1.0]);
+    }
+    drop(store);
+    let advised = bench.run(&["advise", "--fleet", "--wide"]);
+    expect(&advised, 0);
+    let text = stdout(&advised);
+    assert!(text.contains("holds on 5 of 6 pairs; not on f (a tie there)"), "{text}");
+    let found = json(&bench, &["advise", "--fleet"]);
+    let rows = found["fleet"]["rows"].as_array().unwrap();
+    assert_eq!((&rows[0]["is_recommended"], &rows[0]["to"]), (&true.into(), &"none".into()), "{rows:#?}");
+    assert!(rows[1..].iter().all(|row| row["is_recommended"] == false), "{rows:#?}");
+    expect(&bench.run(&["advise", "--fleet", "--format", "md"]), 0);
+    let script = bench.run(&["advise", "--fleet", "--format", "sh"]);
+    expect(&script, 2);
+    assert!(stderr(&script).contains("leave --fleet out"), "{}", stderr(&script));
+}
+
+#[test]
+fn a_campaign_of_two_plans_names_the_pair_and_the_cause() {
+    let bench = Bench::new();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    record(&mut store, named(CAMPAIGN, "a", 1), 1, [1.0; 4]);
+    let other = TOML.replace("tcp_stream", "udp_stream");
+    let plan = study::Study::parse("quick.toml", &other).unwrap().plan();
+    let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
+    let pair = Some(named(CAMPAIGN, "b", 1));
+    let made = Made { toml: &other, plan, kernel: "6.18", boots: 5, runs: 3, metric, pair };
+    made.record(&mut store, level);
+    drop(store);
+    let shown = bench.run(&["show", "--fleet", "2"]);
+    expect(&shown, 2);
+    for words in ["pair b (study 2) was measured by another plan than pair a", "kind", "netassay db remove 2"]
+    {
+        assert!(stderr(&shown).contains(words), "{words}: {}", stderr(&shown));
+    }
+}
+
+#[test]
+fn pairs_are_grouped_by_what_is_recorded_of_them() {
+    let bench = Bench::new();
+    fleet(&bench);
+    let shown = bench.run(&["show", "--fleet", "--by", "kernel release", "--wide"]);
+    expect(&shown, 0);
+    assert!(stdout(&shown).contains("against 6.18"), "{}", stdout(&shown));
+}
+
+#[test]
+fn traces_are_no_longer_merged_and_the_new_way_is_named() {
+    let merged = Bench::new().run(&["trace", "merge", "a.db", "b.db"]);
+    expect(&merged, 2);
+    assert!(
+        stderr(&merged).contains("`netassay trace merge` is now `netassay show --fleet`"),
+        "{}",
+        stderr(&merged)
+    );
 }

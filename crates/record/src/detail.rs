@@ -6,6 +6,7 @@ use load::Applied;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use crate::crash::Crash;
 use crate::disturbance::Disturbance;
 use crate::drift::Drift;
 use crate::run::{PathTrace, RunAccount, SideAccount};
@@ -21,6 +22,8 @@ pub enum Detail {
     Exact(Box<ExactRun>),
     /// The differences of a run that failed because its switches did not read back as planned.
     Drifted(Drift),
+    /// The machines that crashed in a run, or did not come up for it.
+    Crashed(Crash),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,7 @@ impl Detail {
             None => Self::Nothing,
             Some(fields) if fields.contains_key("exact") => Self::Exact(serde_json::from_str(json)?),
             Some(fields) if fields.contains_key("drift") => Self::Drifted(serde_json::from_str(json)?),
+            Some(fields) if fields.contains_key("crash") => Self::Crashed(serde_json::from_str(json)?),
             Some(_) => Self::Measured(serde_json::from_str(json)?),
         })
     }
@@ -55,7 +59,7 @@ impl Detail {
         match self {
             Self::Measured(account) => &account.disturbed,
             Self::Exact(exact) => &exact.disturbed,
-            Self::Nothing | Self::Drifted(_) => &[],
+            Self::Nothing | Self::Drifted(_) | Self::Crashed(_) => &[],
         }
     }
 
@@ -63,7 +67,7 @@ impl Detail {
         match self {
             Self::Measured(account) => account.disturbed = by,
             Self::Exact(exact) => exact.disturbed = by,
-            Self::Nothing | Self::Drifted(_) => {}
+            Self::Nothing | Self::Drifted(_) | Self::Crashed(_) => {}
         }
     }
 
@@ -71,7 +75,7 @@ impl Detail {
         match self {
             Self::Measured(account) => &account.traces,
             Self::Exact(exact) => &exact.traces,
-            Self::Nothing | Self::Drifted(_) => &[],
+            Self::Nothing | Self::Drifted(_) | Self::Crashed(_) => &[],
         }
     }
 
@@ -79,7 +83,7 @@ impl Detail {
         match self {
             Self::Measured(account) => account.traces = traces,
             Self::Exact(exact) => exact.traces = traces,
-            Self::Nothing | Self::Drifted(_) => {}
+            Self::Nothing | Self::Drifted(_) | Self::Crashed(_) => {}
         }
     }
 

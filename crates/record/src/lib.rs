@@ -6,6 +6,7 @@
 
 #![expect(missing_docs, reason = "most fields and variants are clear by their names or sentences")]
 
+mod crash;
 mod detail;
 mod disturbance;
 mod drift;
@@ -18,6 +19,7 @@ mod run;
 pub mod sample;
 mod side;
 
+pub use crash::{Crash, CrashSign, CrashedMachine, with_console};
 pub use detail::{Detail, ExactRun};
 pub use disturbance::{Cause, CpuTaken, Disturbance, Part, Taker, TakerKind, in_brief};
 pub use drift::{Difference, Drift, InterfaceRole, Setting};

@@ -174,17 +174,22 @@ pub fn series() -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crash::{Crash, CrashSign, CrashedMachine};
     use crate::detail::Detail;
     use crate::disturbance::Cause;
     use crate::drift::{Difference, Drift, InterfaceRole, Setting};
 
-    fn all_details() -> [Detail; 4] {
+    fn all_details() -> [Detail; 5] {
         let mut measured = Detail::Measured(Box::new(account()));
         measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);
         let interface = InterfaceRole { side: words::Side::Receiver, underlay: true };
         let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
         let drift = Drift { differences: vec![Difference { interface, setting }] };
-        [Detail::Nothing, measured, Detail::Exact(Box::new(exact_run())), Detail::Drifted(drift)]
+        let (host, console) = ("root@b".to_owned(), vec!["Kernel panic - not syncing: x".to_owned()]);
+        let machine = CrashedMachine { side: words::Side::Receiver, host, sign: CrashSign::Silent, console };
+        let crash = Crash { machines: vec![machine] };
+        let exact = Detail::Exact(Box::new(exact_run()));
+        [Detail::Nothing, measured, exact, Detail::Drifted(drift), Detail::Crashed(crash)]
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use netassay_report::Layout;
 use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
-use results::{StageDifferences, StageRanges};
+use results::{StageDifferences, StageRanges, TraceSources};
 use serde_json::json;
 use store::{StoredRun, StoredStudy};
 use study::{KernelPath, Study, Waiting, bundled};
@@ -217,20 +217,52 @@ fn a_study_without_traces_says_how_to_have_them() {
         });
         assert!(StageDifferences::new(&half, 0.95).is_err());
     }
-    let error = StageRanges::new(&[]).unwrap_err().to_string();
-    assert!(error.contains("no run in them was traced"), "{error}");
+    assert!(ranges(&[("a", stored(|_, _| Vec::new()))]).is_none());
+}
+
+fn ranges(pairs: &[(&str, StoredStudy)]) -> Option<StageRanges> {
+    let mut sources = TraceSources::default();
+    for (pair, stored) in pairs {
+        sources.add(pair, stored);
+    }
+    sources.ranges(0.95).unwrap()
 }
 
 #[test]
-fn traces_of_several_databases_have_a_least_and_a_most_by_stage() {
-    let files = ["a.db", "b.db"].map(|name| (name.to_owned(), traced()));
-    let ranges = StageRanges::new(&files).unwrap();
-    insta::assert_snapshot!("stage_ranges", ranges.text(Layout::PLAIN));
-    // Instructions and times are not merged.
-    let [one, mut other] = files;
-    other.1.plan.exact = false;
-    let error = StageRanges::new(&[one, other]).unwrap_err().to_string();
-    assert!(error.contains("a.db has instructions, and b.db has ns"), "{error}");
+fn traces_of_pairs_have_a_mean_a_least_and_a_most_by_stage() {
+    // The copy of pair b costs 100 instructions more, that of pair c 200.
+    let dearer = |more: f64| {
+        stored(move |boot, condition| {
+            let mut trace = trace(boot, condition, KernelPath::UdpTx);
+            trace.steps[1].cost += more;
+            trace.whole = trace.whole.map(|whole| whole + more);
+            vec![trace]
+        })
+    };
+    let found = ranges(&[("a", traced()), ("b", dearer(100.0)), ("c", dearer(200.0))]).unwrap();
+    let document = serde_json::to_value(&found).unwrap();
+    let groups = document["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2, "one of each kernel: {document:#}");
+    for group in groups {
+        assert_eq!(group["sources"], json!(["a", "b", "c"]));
+        let number = |value: &serde_json::Value| value.as_f64().unwrap();
+        let stages = group["stages"].as_array().unwrap();
+        let differ = |one: &&serde_json::Value| number(&one["most"]) - number(&one["least"]) > 1.0;
+        let differ: Vec<_> = stages.iter().filter(differ).chain([&group["whole"]]).collect();
+        assert_eq!(differ.len(), 2, "{group:#}");
+        for one in differ {
+            assert!((number(&one["most"]) - number(&one["least"]) - 200.0).abs() < 1e-6, "{one:#}");
+            assert_eq!((&one["least_in"], &one["most_in"]), (&json!(0), &json!(2)), "{one:#}");
+            let mean = &one["mean"];
+            assert!((number(&mean["estimate"]) - number(&one["least"]) - 100.0).abs() < 1e-6, "{one:#}");
+            // By pairs, not by boots: 4.303 standard errors of 100 / sqrt(3).
+            assert_eq!(mean["degrees_of_freedom"], 2.0, "{one:#}");
+            let width = number(&mean["interval"][1]) - number(&mean["interval"][0]);
+            assert!((width - 2.0 * 4.302_652_73 * 100.0 / 3.0_f64.sqrt()).abs() < 1e-3, "{one:#}");
+        }
+    }
+    let text = found.text(Layout::WIDE);
+    assert!(text.contains("udp-tx, readers awake: kernel=running") && text.contains("most in"), "{text}");
 }
 
 /// Stages that add up to a third more than the whole, in each boot of which this is said.
@@ -269,10 +301,11 @@ fn stages_that_do_not_add_up_are_left_out_and_counted() {
 
 #[test]
 fn stages_that_do_not_add_up_are_in_no_range() {
-    let files = |one: StoredStudy| [("a.db".to_owned(), traced()), ("b.db".to_owned(), one)];
-    let ranges = StageRanges::new(&files(open(|_, condition| condition == 1))).unwrap();
-    insta::assert_snapshot!("stage_ranges_left_out", ranges.text(Layout::PLAIN));
-    let none = [("b.db".to_owned(), open(|_, _| true))];
-    let error = StageRanges::new(&none).unwrap_err().to_string();
-    assert!(error.contains("b.db: kernel=") && error.contains("do not add up to the whole"), "{error}");
+    let found = ranges(&[("a", traced()), ("b", open(|_, condition| condition == 1))]).unwrap();
+    let sources: Vec<usize> = found.groups.iter().map(|group| group.sources.len()).collect();
+    assert_eq!(sources, [2, 1]);
+    let text = found.text(Layout::WIDE);
+    assert!(text.contains("of pair b, kernel=") && text.contains("do not add up to the whole"), "{text}");
+    let none = ranges(&[("b", open(|_, _| true))]).unwrap();
+    assert!(none.groups.is_empty() && none.left_out.len() == 2);
 }

@@ -8,12 +8,12 @@ mod shown;
 use netassay_report::Layout;
 use netassay_report::document::terminal;
 use netassay_report::views;
-use record::{Cause, Detail, Evidence, Limit, Zerocopy, sample};
+use record::{Cause, Crash, CrashSign, CrashedMachine, Detail, Evidence, Limit, Zerocopy, sample};
 use results::{ClassicTest, ComparisonRequest, Comparisons, Error, ListedStudy, PlanListing, Results};
 use serde_json::json;
 use store::{RunStatus, StoredRun, StoredStudy, StudyStatus};
 use study::metric::{self, Metric};
-use study::{Kind, Study};
+use study::{Kind, Side, Study};
 
 use shown::Shown as _;
 
@@ -217,6 +217,29 @@ fn runs_that_are_missing_are_reported_before_any_figure() {
     );
     assert_eq!((&missing["reasons"][0]["runs"], &missing["reasons"][0]["boot"]), (&2.into(), &2.into()));
     assert!(serde_json::to_value(Results::new(&self::stored(3)).unwrap()).unwrap().get("missing").is_none());
+}
+
+#[test]
+fn what_crashed_a_machine_is_told_with_its_console_and_how_it_is_tried_again() {
+    let mut stored = stored(3);
+    let console = vec!["BUG: x".to_owned(), "Kernel panic - not syncing: Fatal exception".to_owned()];
+    let (side, host, sign) = (Side::Receiver, "root@b".to_owned(), CrashSign::Silent);
+    let crash = Crash { machines: vec![CrashedMachine { side, host, sign, console }] };
+    stored.runs.retain(|run| (run.boot, run.condition) != (3, 1) || run.repeat == 1);
+    let run = stored.runs.iter_mut().find(|run| (run.boot, run.condition) == (3, 1)).unwrap();
+    (run.status, run.reason) = (RunStatus::Failed, Some(crash.to_string()));
+    run.detail = Detail::Crashed(crash);
+    let text = Results::new(&stored).unwrap().text(Layout::WIDE);
+    let why = "it crashed the receiver (root@b), which no longer answers; the last lines of its console: BUG: x / Kernel panic - not syncing: Fatal exception";
+    let told = [
+        "Warning: 3 of 36 runs are missing: 1 failed (1 time, last in ipv4 offloads=none, boot 3: ",
+        "), 2 left out with what crashed a machine in their boot.",
+        "Warning: Repeat the command with --resume 1, and --again to try again what crashed a machine.",
+        why,
+    ];
+    for words in told {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
 }
 
 #[test]

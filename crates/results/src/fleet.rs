@@ -1,19 +1,28 @@
 //! One study on many pairs of machines: its effects over machines, and the pairs that stand apart.
 
+mod apart;
+mod effects;
+mod pooled;
+mod reference;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::StatsError;
 use stats::fleet::{FleetEffect, GroupedEffect, PairEffect, over_groups, over_pairs};
-use store::{Outline, PairRow, StudyId};
-use study::metric::{Better, Metric};
+use store::{Outline, PairRow, StoredStudy, StudyId};
+use study::metric::Better;
 
-use crate::data::differences::{StudyDifference, of_environments};
+use crate::data::differences::recorded;
 use crate::data::error::Error;
-use crate::data::matched_conditions::{ConditionSettings, settings_of};
-use crate::data::means::mean_by_boot;
+use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::ComparedMetric;
-use crate::data::target::own_targets;
+use crate::data::stage_ranges::{StageRanges, TraceSources};
+use apart::PairsApart;
+use effects::{EffectsOfPairs, GatheredEffect};
+
+pub use apart::PairApart;
+pub use pooled::PooledCampaigns;
+pub use reference::FleetReference;
 
 /// The results of one study on many pairs of machines.
 #[derive(Debug, Serialize)]
@@ -24,14 +33,20 @@ pub struct FleetResults {
     pub question: String,
     /// The confidence of the intervals, as a probability.
     pub confidence: f64,
-    /// The pairs with a study, by name.
+    /// The pairs with a study of which runs count, by name.
     pub pairs: Vec<PairOfFleet>,
-    /// The pairs without one.
+    /// The other pairs.
     pub not_measured: Vec<PairOfFleet>,
     pub effects: Vec<EffectOverPairs>,
+    /// The reference pair over the campaign, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<FleetReference>,
+    /// The stages of traced paths over machines, if paths were traced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<StageRanges>,
 }
 
-/// A pair of machines with its study, or with the reason why it has none.
+/// A pair of machines: its study, and why it has none or only a part of one.
 #[derive(Debug, Clone, Serialize)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PairOfFleet {
@@ -60,166 +75,186 @@ pub struct EffectOverPairs {
     pub pairs: Vec<usize>,
     pub sizes: FleetEffect,
     pub apart: Vec<PairApart>,
-    /// By the values of a label, if one was asked for.
+    /// By the values of a label or of a recorded setting, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<GroupedEffect<String>>,
 }
 
-/// A pair that does not belong to the others.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the names of its fields say it")]
-pub struct PairApart {
-    pub name: String,
-    /// Values that are recorded of it and of none of the others, the weightiest first; the others'
-    /// value is that of one of them.
-    pub differences: Vec<StudyDifference>,
-}
+/// Where the studies of pairs are read from: one after the other, and of each no more than is
+/// needed, so that a fleet may have thousands.
+pub trait PairStudies {
+    /// Errors of reading.
+    type Error: From<Error>;
 
-// A pair that stands apart is compared with this many of the others.
-const OTHERS: usize = 20;
+    /// A study with the means of its boots ([`store::Store::boot_means`]), of the metrics that its
+    /// plan compares.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    fn means(&self, study: StudyId) -> Result<Outline, Self::Error>;
 
-/// The metric, and the settings of the condition and of its baseline: a pair without IPv6 has
-/// shorter labels for the same conditions.
-type EffectKey = (Metric, ConditionSettings, ConditionSettings);
+    /// A study with its environments, and without values.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    fn environments(&self, study: StudyId) -> Result<Outline, Self::Error>;
 
-/// One pair's estimates of an effect.
-struct Sizes {
-    pair: usize,
-    workload: String,
-    condition: String,
-    baseline: String,
-    /// The logarithm of the ratio; `None` if a value is not above zero.
-    logarithm: Option<PairEffect>,
-    difference: PairEffect,
+    /// A study with the values of its runs.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    fn outline(&self, study: StudyId) -> Result<Outline, Self::Error>;
+
+    /// A study with the accounts of its runs.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    fn stored_study(&self, study: StudyId) -> Result<StoredStudy, Self::Error>;
 }
 
 impl FleetResults {
-    /// Reads the pairs of a campaign one after the other, with the values of
-    /// [`metrics_to_compare`](crate::metrics_to_compare). `by`: the label that makes groups.
+    /// Reads the pairs of a campaign one after the other: the reference pair with the values of its
+    /// runs, and whole studies if paths were traced. `by`: the label, or the recorded setting, that
+    /// makes groups.
     ///
     /// # Errors
-    /// Errors of reading a study; [`Error::Stats`] for values that no statistics can take.
-    pub fn new<E: From<Error>>(
-        rows: &[PairRow],
-        by: Option<&str>,
-        mut outline: impl FnMut(StudyId) -> Result<Outline, E>,
-    ) -> Result<Self, E> {
-        let (mut pairs, mut not_measured, mut outlines) = (Vec::new(), Vec::new(), Vec::new());
-        let mut effects: BTreeMap<EffectKey, Vec<Sizes>> = BTreeMap::new();
-        let mut order: Vec<EffectKey> = Vec::new();
+    /// Errors of reading a study; [`Error::OtherPlans`], [`Error::NoGroups`]; [`Error::Stats`] for
+    /// values that no statistics can take.
+    pub fn new<S: PairStudies>(rows: &[PairRow], by: Option<&str>, studies: &S) -> Result<Self, S::Error> {
+        let (mut pairs, mut not_measured): (Vec<PairOfFleet>, Vec<PairOfFleet>) = (Vec::new(), Vec::new());
+        // Its later measurements count as no pairs.
+        let reference = rows.iter().find(|row| row.pair.repeat > 1).map(|row| row.pair.name.as_str());
+        let (mut repeats, mut not_repeated) = (Vec::new(), Vec::new());
+        let mut traces = TraceSources::default();
+        let mut effects = EffectsOfPairs::default();
+        let mut first: Option<Outline> = None;
+        let measured = || rows.iter().filter(|row| row.study.is_some() && row.pair.repeat == 1);
+        let is_label = |word: &str| measured().any(|row| row.pair.labels.contains_key(word));
+        let by = by.map(|word| (word, is_label(word)));
+        let mut groups: Vec<String> = Vec::new();
         for row in rows {
-            let (name, labels) = (row.pair.name.clone(), row.pair.labels.clone());
+            let (name, labels) = (row.pair.to_string(), row.pair.labels.clone());
+            let is_repeat = row.pair.repeat > 1;
             let Some(study) = row.study else {
                 let why = row.failure.clone().unwrap_or_else(|| "it was not begun".to_owned());
-                not_measured.push(PairOfFleet { name, labels, study: None, why: Some(why) });
+                let missing = if is_repeat { &mut not_repeated } else { &mut not_measured };
+                missing.push(PairOfFleet { name, labels, study: None, why: Some(why) });
                 continue;
             };
-            let mut outline = outline(study)?;
-            for (key, sizes) in sizes(&outline, pairs.len()) {
-                if !effects.contains_key(&key) {
-                    order.push(key.clone());
-                }
-                effects.entry(key).or_default().push(sizes);
+            if reference == Some(row.pair.name.as_str()) {
+                repeats.push((name.clone(), studies.outline(study)?));
             }
-            pairs.push(PairOfFleet { name, labels, study: Some(study.0), why: None });
-            // Only the environments are needed again.
-            outline.values.clear();
-            outlines.push(outline);
+            if is_repeat {
+                continue;
+            }
+            let means = studies.means(study)?;
+            if let (Some(pair), Some(known)) = (pairs.first(), &first) {
+                refuse_another_plan((pair, known), &means, row)?;
+            }
+            if means.row.recorded_runs == 0 {
+                let why = row.failure.clone().unwrap_or_else(|| {
+                    format!(
+                        "none of its runs counts (netassay show {study} --runs shows why; --pair {name} --resume {study} tries again)"
+                    )
+                });
+                not_measured.push(PairOfFleet { name, labels, study: Some(study.0), why: Some(why) });
+                continue;
+            }
+            if means.plan.tracing.is_some() {
+                traces.add(&name, &studies.stored_study(study)?);
+            }
+            effects.add(&means, pairs.len());
+            match by {
+                None => {}
+                Some((word, true)) => groups.push(labels.get(word).cloned().unwrap_or_default()),
+                Some((word, false)) => {
+                    groups.push(recorded(&studies.environments(study)?, word).join(" / "));
+                }
+            }
+            pairs.push(PairOfFleet { name, labels, study: Some(study.0), why: row.failure.clone() });
+            first.get_or_insert(means);
+        }
+        if let Some((word, _)) = by.filter(|_| !pairs.is_empty() && groups.iter().all(String::is_empty)) {
+            return Err(Error::NoGroups { word: word.to_owned() }.into());
         }
         let confidence = 0.95;
-        let found = order.into_iter().map(|key| {
-            let sizes = effects.remove(&key).unwrap_or_default();
-            EffectOverPairs::new(key.0, &sizes, confidence, by, &pairs, &outlines)
-        });
-        let effects = found.collect::<Result<_, Error>>()?;
-        let asked =
-            outlines.first().map(|outline| (outline.row.name.clone(), outline.plan.asked.question.clone()));
+        let groups = by.map(|_| groups.as_slice());
+        let found = effects.measured().map(|effect| EffectOverPairs::new(effect, confidence, groups));
+        let mut effects = found.collect::<Result<Vec<_>, Error>>()?;
+        let mut apart = PairsApart::new(&pairs, studies);
+        for effect in &mut effects {
+            let places = &effect.sizes.apart;
+            let described = places.iter().map(|place| apart.describe(*place, &effect.pairs, places));
+            effect.apart = described.collect::<Result<_, _>>()?;
+        }
+        let asked = first.map(|outline| (outline.row.name, outline.plan.asked.question));
         let (name, question) = asked.unwrap_or_default();
         let campaign = rows.first().map(|row| row.pair.campaign.clone()).unwrap_or_default();
-        Ok(Self { campaign, name, question, confidence, pairs, not_measured, effects })
+        let reference = reference.map(|name| FleetReference::new(name, repeats, not_repeated, confidence));
+        let (reference, stages) = (reference.transpose()?.flatten(), traces.ranges(confidence)?);
+        Ok(Self { campaign, name, question, confidence, pairs, not_measured, effects, reference, stages })
+    }
+
+    /// Whether all was measured, the repeats of the reference pair too.
+    pub fn is_complete(&self) -> bool {
+        let repeats = self.reference.iter().flat_map(|reference| &reference.not_measured);
+        self.not_measured.is_empty() && repeats.count() == 0
     }
 }
 
-/// The effects of a study's own comparisons, on one pair.
-fn sizes(outline: &Outline, pair: usize) -> Vec<(EffectKey, Sizes)> {
-    let conditions = &outline.plan.conditions;
-    let mut found: Vec<(EffectKey, Sizes)> = Vec::new();
-    for target in own_targets(&outline.plan) {
-        let Some(values) = outline.values.get(&target.metric) else { continue };
-        let baseline = boot_means(values, target.baseline);
-        for &condition in target.conditions.iter().filter(|one| **one != target.baseline) {
-            let own = boot_means(values, condition);
-            let Some(difference) = effect(&baseline, &own) else { continue };
-            let is_positive = baseline.values().chain(own.values()).all(|value| *value > 0.0);
-            let logarithm = is_positive.then(|| effect(&logarithms(&baseline), &logarithms(&own)));
-            let [of, against] = [condition, target.baseline].map(|index| &conditions[index]);
-            let key = (target.metric, settings_of(of), settings_of(against));
-            if !found.iter().any(|(known, _)| *known == key) {
-                let (workload, logarithm) = (target.workload.clone(), logarithm.flatten());
-                let (condition, baseline) = (of.label.to_string(), against.label.to_string());
-                found.push((key, Sizes { pair, workload, condition, baseline, logarithm, difference }));
-            }
-        }
+/// # Errors
+/// [`Error::OtherPlans`] for a pair that was measured by another plan than the first; a pair that
+/// lacks a family has a part of the plan.
+fn refuse_another_plan(
+    (first, known): (&PairOfFleet, &Outline),
+    outline: &Outline,
+    row: &PairRow,
+) -> Result<(), Error> {
+    if outline.row.toml == known.row.toml {
+        return Ok(());
     }
-    found
-}
-
-type MeanByBoot = BTreeMap<u32, f64>;
-
-fn boot_means(values: &[(usize, u32, f64)], condition: usize) -> MeanByBoot {
-    let own = values.iter().filter(|(own, ..)| *own == condition);
-    mean_by_boot(own.map(|(_, boot, value)| (*boot, *value)))
-}
-
-fn logarithms(means: &MeanByBoot) -> MeanByBoot {
-    means.iter().map(|(boot, mean)| (*boot, mean.ln())).collect()
-}
-
-/// The difference of two conditions on one pair: within boots where boots measured both, else
-/// between boots (Welch). `None` if one was not measured.
-fn effect(baseline: &MeanByBoot, own: &MeanByBoot) -> Option<PairEffect> {
-    let shared: Vec<f64> = own.iter().filter_map(|(boot, mean)| Some(mean - baseline.get(boot)?)).collect();
-    if !shared.is_empty() {
-        return Some(PairEffect::of_shared_boots(&shared));
-    }
-    let [baseline, own] = [baseline, own].map(|means| means.values().copied().collect::<Vec<_>>());
-    (!baseline.is_empty() && !own.is_empty()).then(|| PairEffect::of_separate_boots(&baseline, &own))
+    let names = [known, outline].map(|one| &one.row.name);
+    let families = known.plan.families();
+    let why = if names[0] != names[1] {
+        format!("its study is {:?}, not {:?}", names[1], names[0])
+    } else if outline.plan.exact != known.plan.exact {
+        "one of both counts instructions".to_owned()
+    } else if !outline.plan.families().iter().any(|family| families.contains(family)) {
+        return Ok(());
+    } else {
+        let Err(Error::NotComparable { why, .. }) = MatchedConditions::between(known, outline) else {
+            return Ok(());
+        };
+        why
+    };
+    let (campaign, pair, study) = (row.pair.campaign.clone(), row.pair.to_string(), outline.row.id.0);
+    Err(Error::OtherPlans { campaign, pair, study, first: first.name.clone(), why })
 }
 
 impl EffectOverPairs {
-    fn new(
-        metric: Metric,
-        sizes: &[Sizes],
-        confidence: f64,
-        by: Option<&str>,
-        pairs: &[PairOfFleet],
-        outlines: &[Outline],
-    ) -> Result<Self, Error> {
+    /// Without the description of the pairs that stand apart.
+    fn new(effect: GatheredEffect, confidence: f64, groups: Option<&[String]>) -> Result<Self, Error> {
+        let GatheredEffect { workload, metric, condition, baseline, sizes } = effect;
         let logarithms: Option<Vec<PairEffect>> = sizes.iter().map(|one| one.logarithm).collect();
         let is_log_ratio = logarithms.is_some();
         let effects = logarithms.unwrap_or_else(|| sizes.iter().map(|one| one.difference).collect());
-        let measured: Vec<usize> = sizes.iter().map(|one| one.pair).collect();
-        let found = over_pairs(&effects, confidence, None)?;
-        let groups = by.map(|label| {
-            let value = |pair: &usize| pairs[*pair].labels.get(label).cloned().unwrap_or_default();
-            let labelled: Vec<_> = measured.iter().map(value).zip(effects.iter().copied()).collect();
+        let pairs: Vec<usize> = sizes.iter().map(|one| one.pair).collect();
+        let groups = groups.map(|groups| {
+            let group = |pair: &usize| groups[*pair].clone();
+            let labelled: Vec<_> = pairs.iter().map(group).zip(effects.iter().copied()).collect();
             over_groups(&labelled, confidence)
         });
-        let describe = |place: &usize| describe_pair_apart(*place, &measured, &found.apart, pairs, outlines);
-        // The longest labels name the levels of most factors.
-        let of_label = |one: &&Sizes| one.condition.len() + one.baseline.len();
-        let named = sizes.iter().max_by_key(of_label).ok_or(StatsError::NoPairs)?;
         Ok(Self {
-            workload: named.workload.clone(),
+            workload,
             metric: metric.into(),
             better: Some(metric.better),
-            condition: named.condition.clone(),
-            baseline: named.baseline.clone(),
+            condition,
+            baseline,
             is_log_ratio,
-            apart: found.apart.iter().map(describe).collect(),
-            pairs: measured,
+            apart: Vec::new(),
+            pairs,
             groups: groups.transpose()?,
-            sizes: found,
+            sizes: over_pairs(&effects, confidence, None)?,
         })
     }
 
@@ -237,36 +272,4 @@ impl EffectOverPairs {
     pub fn unit(&self) -> &str {
         if self.is_log_ratio { "%" } else { self.metric.unit() }
     }
-}
-
-fn describe_pair_apart(
-    place: usize,
-    measured: &[usize],
-    all_apart: &[usize],
-    pairs: &[PairOfFleet],
-    outlines: &[Outline],
-) -> PairApart {
-    let own = measured[place];
-    let others = (0..measured.len()).filter(|other| !all_apart.contains(other));
-    let others: Vec<usize> = others.map(|other| measured[other]).take(OTHERS).collect();
-    let labels = pairs[own]
-        .labels
-        .iter()
-        .filter(|(key, value)| !others.iter().any(|other| pairs[*other].labels.get(*key) == Some(value)));
-    let theirs = |key: &str| others.first().and_then(|other| pairs[*other].labels.get(key));
-    let mut differences: Vec<StudyDifference> = labels
-        .map(|(key, value)| {
-            let other = theirs(key).map(String::as_str);
-            StudyDifference::new(format!("label {key}"), other, Some(value))
-        })
-        .collect();
-    let mut from_others = others.iter().map(|other| of_environments(&outlines[*other], &outlines[own]));
-    let mut recorded = from_others.next().unwrap_or_default();
-    for differing in from_others {
-        recorded.retain(|one| differing.iter().any(|other| other.what == one.what));
-    }
-    // Each pair has machines of its own.
-    recorded.retain(|one| !(one.what.starts_with("machines ") && one.what.ends_with(" host")));
-    differences.extend(recorded);
-    PairApart { name: pairs[own].name.clone(), differences }
 }

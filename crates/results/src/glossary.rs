@@ -1,4 +1,4 @@
-//! Every term of the output and the docs with its definition: for `netassay explain` and
+//! Every term of the output and the docs with its definition: for `netassay help` and
 //! `docs/glossary.md`. The tables in `words` define vocabularies, keys of traffic, metrics and
 //! features; `terms.txt` defines all other terms.
 

@@ -9,6 +9,7 @@ mod credit;
 mod data;
 mod examination;
 mod fleet;
+mod fleet_status;
 pub mod gate;
 pub mod glossary;
 mod history;
@@ -53,13 +54,16 @@ pub use data::profiled::{ProfilePair, Stacks};
 pub use data::results::{ConditionResult, Results};
 pub use data::sizing::{Sizing, SizingRequest};
 pub use data::stage_differences::StageDifferences;
-pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TracedPath};
+pub use data::stage_ranges::{LeftOutRuns, StageRange, StageRanges, TraceSources, TracedPath};
 pub use data::study_list::{ListedStudy, StudyRef};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use data::turns::{PARTS as TURN_PARTS, TurnsOfCondition, in_turns};
 pub use examination::{Examination, ExaminedPair, Finding, FindingStatus, PairProperty};
-pub use fleet::{EffectOverPairs, FleetResults, PairApart, PairOfFleet};
+pub use fleet::{
+    EffectOverPairs, FleetReference, FleetResults, PairApart, PairOfFleet, PairStudies, PooledCampaigns,
+};
+pub use fleet_status::{FleetStatus, PairState, PairStatus};
 pub use history::{
     ExcludedStudy, HistoryChoice, HistoryMember, HistoryOrder, HistorySeries, LevelChange, NewestStudy,
     StudyHistory, StudyMean,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use record::{Detail, Disturbance, RunAccount, Turns};
-use store::{BootId, NewRun, Outcome, now_unix_ms};
+use store::{BootId, NewRun, Outcome, RunId, now_unix_ms};
 use study::{BySide, Plan, PlannedRun};
 use words::distinct;
 
@@ -21,7 +21,8 @@ pub(crate) enum AttemptEnd {
     Repeat,
     /// Its conditions cannot take turns: they have runs of their own.
     Apart,
-    TestbedLost(String),
+    /// The runs failed as their testbed was lost.
+    TestbedLost { why: String, runs: Vec<RunId> },
 }
 
 impl Campaign<'_> {
@@ -60,7 +61,7 @@ impl Campaign<'_> {
             Err(error) => {
                 let why = words::shortened_reason(&error.to_string());
                 if !error.testbed_is_well() {
-                    end = AttemptEnd::TestbedLost(why.clone());
+                    end = AttemptEnd::TestbedLost { why: why.clone(), runs: Vec::new() };
                 }
                 let detail = match error {
                     testbed::Error::Drifted(drift) => Detail::Drifted(drift),
@@ -100,7 +101,10 @@ impl Campaign<'_> {
                 _ => {}
             }
         }
-        self.store.record_runs(boot, &made)?;
+        let stored = self.store.record_runs(boot, &made)?;
+        if let AttemptEnd::TestbedLost { runs, .. } = &mut end {
+            *runs = stored;
+        }
         if repeated {
             session.progress.lengthen(flow);
             end = AttemptEnd::Repeat;

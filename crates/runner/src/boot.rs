@@ -1,10 +1,11 @@
 //! One boot of a study: a fresh testbed, and the runs on it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use record::{Environment, Note};
-use study::{BootKind, BootState, PlannedRun};
+use record::{Crash, Detail, Environment, Note};
+use store::{NewRun, Outcome, RunId, now_unix_ms};
+use study::{BootKind, BootState, BySide, PlannedRun};
 use testbed::reach::HostBoot;
 
 use crate::attempt::AttemptEnd;
@@ -14,25 +15,48 @@ use crate::flows::flows;
 use crate::lab::BenchResult;
 use crate::session::{Session, boot_ids, other_boot};
 
+/// A boot that ended early.
+pub(crate) struct LostBoot {
+    pub(crate) why: String,
+    /// The conditions that crashed a machine; empty if none did.
+    pub(crate) crashed: BTreeSet<usize>,
+}
+
+impl LostBoot {
+    fn new(why: String) -> Self {
+        Self { why, crashed: BTreeSet::new() }
+    }
+}
+
 impl Campaign<'_> {
-    /// Returns why the testbed was lost, if it was.
+    /// Returns `None` if the boot went to its end.
     pub(crate) fn boot(
         &mut self,
         session: &mut Session<'_>,
         number: u32,
         todo: &[PlannedRun],
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<LostBoot>, Error> {
         self.check_interrupt()?;
         let begun = Instant::now();
         let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
-        self.restart(session, number, state)?;
+        match self.restart(session, number, state) {
+            // A restart with the default kernel is no part of what is measured.
+            Err(testbed::Error::NotUp { why, crash, answers }) if session.other_kernel.is_some() => {
+                let crashed = self.store_without_boot(session, number, todo, &crash)?;
+                if answers {
+                    return Ok(Some(LostBoot { why, crashed }));
+                }
+                return Err(testbed::Error::NotUp { why, crash, answers }.into());
+            }
+            other => other?,
+        }
         let restarted = begun.elapsed();
         let mut bench = self.lab.build(state)?;
         let build_ms = begun.elapsed().saturating_sub(restarted).as_secs_f64() * 1e3;
         let environment = match bench.environment() {
             Ok(environment) => self.with_machine(environment),
             Err(error) if error.is_interrupt() => return Err(error.into()),
-            Err(error) => return Ok(Some(error.to_string())),
+            Err(error) => return Ok(Some(LostBoot::new(error.to_string()))),
         };
         let not_restarted = |(side, id)| Some((side, other_boot(&session.machines, number, id)?));
         if session.plan.how_of_boots() == Some(BootKind::Reboot)
@@ -48,6 +72,7 @@ impl Campaign<'_> {
         let boot = self.store.begin_boot(session.id, number, &environment)?;
         let mut notes: Vec<String> = bench.notes().iter().map(Note::to_string).collect();
         notes.retain(|note| session.noted.insert(note.clone()));
+        session.environment = Some(environment);
         (self.observe)(&Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
         let mut ahead = VecDeque::from(flows(session.plan, todo));
         while let Some(flow) = ahead.pop_front() {
@@ -69,7 +94,10 @@ impl Campaign<'_> {
                         ahead.push_front(flow);
                         break;
                     }
-                    AttemptEnd::TestbedLost(why) => return Ok(Some(why)),
+                    AttemptEnd::TestbedLost { why, runs } => {
+                        drop(bench);
+                        return self.lost(session, why, &flow, &runs).map(Some);
+                    }
                 }
             }
         }
@@ -78,6 +106,48 @@ impl Campaign<'_> {
         drop(bench);
         session.progress.costs.booted(state, begun.elapsed().saturating_sub(in_runs));
         Ok(None)
+    }
+
+    /// Looks whether a machine crashed in a flow, of which these runs are stored as failed.
+    fn lost(
+        &mut self,
+        session: &Session<'_>,
+        why: String,
+        flow: &[PlannedRun],
+        runs: &[RunId],
+    ) -> Result<LostBoot, Error> {
+        let before = session.environment.as_ref();
+        let crash = before.map_or(Ok(None), |before| self.lab.crash(before))?;
+        let Some(crash) = crash else { return Ok(LostBoot::new(why)) };
+        self.store.set_crash(runs, &crash)?;
+        let crashed = flow.iter().map(|run| run.condition).collect();
+        Ok(LostBoot { why: crash.to_string(), crashed })
+    }
+
+    /// Stores one run of each condition as failed, as the machines did not come up for its boot.
+    fn store_without_boot(
+        &mut self,
+        session: &Session<'_>,
+        number: u32,
+        todo: &[PlannedRun],
+        crash: &Crash,
+    ) -> Result<BTreeSet<usize>, Error> {
+        let mut conditions = BTreeSet::new();
+        let first = todo.iter().filter(|run| !run.warmup && conditions.insert(run.condition));
+        let failed = |run: &PlannedRun| NewRun {
+            planned: *run,
+            started_unix_ms: now_unix_ms(),
+            outcome: Outcome::Failed(crash.to_string()),
+            limited_by: None,
+            series: BySide::default(),
+            detail: Detail::Crashed(crash.clone()),
+        };
+        let runs: Vec<NewRun> = first.map(failed).collect();
+        if let Some(environment) = &session.environment {
+            let boot = self.store.begin_boot(session.id, number, environment)?;
+            self.store.record_runs(boot, &runs)?;
+        }
+        Ok(conditions)
     }
 
     fn check_interrupt(&self) -> Result<(), Error> {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use agent::Interrupt;
 use host::journal::Change;
-use record::Cause;
-use store::{FleetPair, NewStudy, Store, StoredStudy, StudyId, StudyStatus};
+use record::{Cause, Environment};
+use store::{FleetPair, NewStudy, RunKey, Store, StoredStudy, StudyId, StudyStatus};
 use study::{Costs, Plan, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
+use crate::boot::LostBoot;
 use crate::event::Event;
-use crate::flows::pending;
+use crate::flows::{key_of, pending};
 use crate::lab::Lab;
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
@@ -37,6 +38,8 @@ pub struct Campaign<'a> {
     pub version: &'a str,
     /// The pair of a fleet that the study measures.
     pub pair: Option<FleetPair>,
+    /// Whether a resumed study tries again what crashed a machine.
+    pub again: bool,
 }
 
 /// The result of a session.
@@ -52,6 +55,8 @@ pub struct Summary {
     pub failed: usize,
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
+    /// Planned runs that are left out, as their condition crashed a machine in that boot.
+    pub crashed: usize,
     /// The kernel's release that the machines run, if not their default, and why (empty: the user).
     pub kernel_stays: Option<(String, String)>,
 }
@@ -82,6 +87,22 @@ impl From<testbed::Error> for Error {
     }
 }
 
+/// The state of a study that a session continues.
+#[derive(Default)]
+struct Begun {
+    /// The last boot to measure; `None`: all.
+    last: Option<u32>,
+    machines: BTreeSet<(u32, String)>,
+    environment: Option<Environment>,
+    /// Planned boots, each with a condition that crashed a machine in it.
+    crashed: BTreeSet<(u32, usize)>,
+}
+
+fn nothing_left(id: StudyId, is_whole: bool) -> Error {
+    let rest = if is_whole { "" } else { " but for what crashed a machine; --again tries that too" };
+    Error::NothingToRun { why: format!("study {} is complete{rest}", id.0) }
+}
+
 // The most testbeds for one boot, the lost ones included.
 const ATTEMPTS: u32 = 3;
 
@@ -91,7 +112,7 @@ impl Campaign<'_> {
     /// # Errors
     /// [`Error`]; failed runs are not errors but part of the [`Summary`].
     pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
-        let Probed { plan, costs, .. } = probe(study.plan(), self.lab)?;
+        let Probed { plan, costs, environment, .. } = probe(study.plan(), self.lab)?;
         if plan.conditions.is_empty() {
             let dropped = plan.excluded.iter().chain(&plan.lacking);
             let dropped: Vec<String> = dropped.map(|one| format!("{}: {}", one.label, one.why)).collect();
@@ -108,22 +129,22 @@ impl Campaign<'_> {
             version: self.version.to_owned(),
             pair: self.pair.clone(),
         })?;
-        self.run_missing(id, &plan, costs, None, BTreeSet::new())
+        self.run_missing(id, &plan, costs, Begun { environment, ..Begun::default() })
     }
 
     /// Continues a stored study with the planned runs that are not stored. Of a complete study,
-    /// these are the runs of which every try was disturbed.
+    /// these are the runs of which every try was disturbed. What crashed a machine is not tried
+    /// again unless asked ([`Campaign::again`]).
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
     pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
         let stored = self.store.load(id)?;
         let complete = stored.row.status == StudyStatus::Complete;
-        if complete && stored.left_invalid().is_empty() {
-            return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
+        let crashed: BTreeSet<(u32, usize)> = stored.crashes().into_keys().collect();
+        if complete && stored.left_invalid().is_empty() && (!self.again || crashed.is_empty()) {
+            return Err(nothing_left(id, crashed.is_empty()));
         }
-        // A study that ended at a look is not extended.
-        let last = complete.then_some(stored.row.boots);
         let plan = &stored.plan;
         if plan.effective.is_empty() {
             return Err(Error::Plan { study: id.0 });
@@ -135,7 +156,14 @@ impl Campaign<'_> {
             let number = boot.number;
             boot_ids(&boot.environment).map(move |(_, id)| (number, id.to_owned()))
         });
-        self.run_missing(id, plan, costs, last, ids.collect())
+        let begun = Begun {
+            // A study that ended at a look is not extended.
+            last: complete.then_some(stored.row.boots),
+            machines: ids.collect(),
+            environment: stored.boots.last().map(|boot| boot.environment.clone()),
+            crashed: if self.again { BTreeSet::new() } else { crashed },
+        };
+        self.run_missing(id, plan, costs, begun)
     }
 
     fn run_missing(
@@ -143,19 +171,22 @@ impl Campaign<'_> {
         id: StudyId,
         plan: &Plan,
         costs: Costs,
-        last: Option<u32>,
-        machines: BTreeSet<(u32, String)>,
+        begun: Begun,
     ) -> Result<Summary, Error> {
+        let Begun { last, machines, environment, crashed } = begun;
         let mut schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
-        let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
+        let is_crashed = |run: &&PlannedRun| !run.warmup && crashed.contains(&(run.boot, run.condition));
+        let left_out: BTreeSet<RunKey> = schedule.iter().flatten().filter(is_crashed).map(key_of).collect();
+        let settled = &recorded | &left_out;
+        let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &settled)).collect();
         let progress = Progress::new(plan, &open, costs);
         let todo = progress.of;
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
-            return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
+            return Err(nothing_left(id, left_out.is_empty()));
         }
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
         (self.observe)(&Event::Planned {
@@ -172,6 +203,8 @@ impl Campaign<'_> {
             boots,
             recorded,
             given_up: BTreeSet::new(),
+            left_out,
+            environment,
             machines,
             other_kernel: None,
             noted: BTreeSet::new(),
@@ -198,8 +231,9 @@ impl Campaign<'_> {
         }
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
         let (failed, invalid) = (session.failed, session.given_up.len());
+        let crashed = session.left_out.difference(&session.recorded).count();
         (self.observe)(&Event::Finished { study: id.0, complete, recorded, failed, invalid });
-        Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
+        Ok(Summary { study: id, ending, recorded, failed, invalid, crashed, kernel_stays })
     }
 
     /// Returns the number of boots that the study needs: a look may find everything decided.
@@ -208,13 +242,21 @@ impl Campaign<'_> {
             for attempt in 1..=ATTEMPTS {
                 let settled = session.settled();
                 let todo = pending(runs, &settled);
-                let Some(first) = todo.first() else { break };
                 if attempt > 1 {
                     let left = schedule[place..].iter().flat_map(|boot| pending(boot, &settled));
                     session.progress.replan(&left.collect::<Vec<_>>());
                 }
-                let Some(why) = self.boot(session, first.boot, &todo)? else { break };
-                (self.observe)(&Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                let Some(first) = todo.first() else { break };
+                let Some(LostBoot { why, crashed }) = self.boot(session, first.boot, &todo)? else { break };
+                let is_crash = !crashed.is_empty();
+                let is_left = |run: &PlannedRun| !run.warmup && !crashed.contains(&run.condition);
+                let retried = attempt < ATTEMPTS && todo.iter().any(is_left);
+                (self.observe)(&Event::BootLost { boot: first.boot, why, retried, crashed: is_crash });
+                // Without an environment a boot is not lost to a crash.
+                if is_crash && session.environment.as_ref().map_or(Ok(true), |one| self.lab.revive(one))? {
+                    let of_it = runs.iter().filter(|run| !run.warmup && crashed.contains(&run.condition));
+                    session.left_out.extend(of_it.map(key_of));
+                }
             }
             if let Some(first) = runs.first()
                 && self.stops_after(session, first.boot)?

@@ -64,6 +64,8 @@ pub enum Event {
         why: String,
         /// Whether the rest of its runs is tried on a new one.
         retried: bool,
+        /// Whether a machine crashed: it is waited for, and what crashed it is left out.
+        crashed: bool,
     },
     Looked {
         look: u32,

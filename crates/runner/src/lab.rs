@@ -1,6 +1,6 @@
 //! The runner's interface to a testbed: two small traits. The real one is in `local_lab`.
 
-use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
+use record::{Crash, Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
 use store::Metrics;
 use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
@@ -26,8 +26,22 @@ pub trait Lab {
     /// Restarts the user's machines with the kernel of this state. No testbed stands meanwhile.
     ///
     /// # Errors
-    /// When a machine refuses, or is not back in time.
+    /// When a machine refuses, or is not back in time; [`testbed::Error::NotUp`] if that may be the
+    /// kernel's fault.
     fn restart(&mut self, state: &BootState) -> BenchResult<()>;
+
+    /// The user's machines that crashed since this description of them. No testbed stands.
+    ///
+    /// # Errors
+    /// When the user interrupts.
+    fn crash(&mut self, before: &Environment) -> BenchResult<Option<Crash>>;
+
+    /// Waits until the user's machines answer again, which may take a cycle of their power. Returns
+    /// whether one is in another boot than in this description. No testbed stands meanwhile.
+    ///
+    /// # Errors
+    /// When a machine stays away.
+    fn revive(&mut self, before: &Environment) -> BenchResult<bool>;
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.

@@ -4,7 +4,7 @@ use std::mem::take;
 use std::sync::Arc;
 
 use agent::Interrupt;
-use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
+use record::{Crash, Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{Hosts, Restarter, RunOrder, Switches, Testbed, TurnsOrder};
@@ -22,13 +22,14 @@ pub struct LocalLab {
     pub options: testbed::TestbedOptions,
     /// The user's request to stop.
     pub interrupt: Interrupt,
-    /// The restarter of the user's machines; none where none restart.
+    /// The restarter of the user's machines; none where none restart, and none is waited for.
     pub restarter: Option<Arc<Restarter>>,
 }
 
 impl Lab for LocalLab {
     fn build(&mut self, state: &BootState) -> BenchResult<Box<dyn Bench>> {
         self.options.state = state.clone();
+        self.options.hosts.iter().for_each(Hosts::forget_panics);
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
     }
 
@@ -41,8 +42,24 @@ impl Lab for LocalLab {
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take();
         let hosts = hosts.ok_or_else(|| testbed::Error::no_hosts(self.options.state.scenario))?;
-        self.options.hosts = Some(hosts.reboot(&restarter, state.kernel.as_deref())?);
-        Ok(())
+        let (hosts, not_up) = hosts.reboot(&restarter, state.kernel.as_deref())?;
+        self.options.hosts = Some(hosts);
+        not_up.map_or(Ok(()), Err)
+    }
+
+    fn crash(&mut self, before: &Environment) -> BenchResult<Option<Crash>> {
+        // Without a restarter nobody waits for a machine that is silent, as when a network is cut.
+        let counts_silent = self.restarter.is_some();
+        self.options.hosts.as_ref().map_or(Ok(None), |hosts| hosts.crash(before, counts_silent))
+    }
+
+    fn revive(&mut self, before: &Environment) -> BenchResult<bool> {
+        let Some(restarter) = self.restarter.clone() else { return Ok(true) };
+        let Some(hosts) = self.options.hosts.take() else { return Ok(true) };
+        let kernel = self.options.state.kernel.as_deref();
+        let (hosts, has_restarted) = hosts.revive(&restarter, before, kernel)?;
+        self.options.hosts = Some(hosts);
+        Ok(has_restarted)
     }
 }
 

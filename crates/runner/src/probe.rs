@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use load::{Kind, Traffic};
-use record::Note;
-use study::{Condition, CongestionControl, Costs, Effective, Family, Plan};
+use record::{Environment, Note};
+use study::{BootKind, Condition, CongestionControl, Costs, Effective, Family, Plan};
 use testbed::Switches;
 use words::distinct;
 
@@ -22,6 +22,8 @@ pub struct Probed {
     pub notes: Vec<String>,
     /// The expected times of boots and runs, from the time that building the testbeds took.
     pub costs: Costs,
+    /// The machines that restart between boots, as they are before the first one.
+    pub environment: Option<Environment>,
 }
 
 /// Names the congestion control where the plan does not, once, so that all conditions have the
@@ -36,6 +38,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     let states = plan.states_of_conditions();
     let mut notes: Vec<String> = Vec::new();
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
+    let mut environment = None;
     for (state, of_boot) in plan.states().iter().enumerate() {
         let begun = Instant::now();
         let mut bench = lab.build(of_boot)?;
@@ -46,6 +49,9 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
         }
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
+        if plan.how_of_boots() == Some(BootKind::Reboot) {
+            environment = Some(bench.environment()?);
+        }
     }
     costs.trying = begun.elapsed();
     notes.extend(tried.iter().flatten().flatten().filter_map(|shown| Some(shown.own.fragments?.to_string())));
@@ -56,7 +62,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> BenchResult<Probed> {
     let plan = plan.without(&lacking);
     let (plan, shown) = settled(plan, shown);
     let plan = merged(plan, shown.into_iter().map(|one| one.own).collect());
-    Ok(Probed { plan, notes, costs })
+    Ok(Probed { plan, notes, costs, environment })
 }
 
 /// Why a condition is left out.

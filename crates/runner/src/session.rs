@@ -23,6 +23,10 @@ pub(crate) struct Session<'a> {
     pub(crate) recorded: BTreeSet<RunKey>,
     /// Disturbed in every allowed try of this session; a later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
+    /// The runs of conditions that crashed a machine in their boot.
+    pub(crate) left_out: BTreeSet<RunKey>,
+    /// The machines as they were before the present boot, or at its begin.
+    pub(crate) environment: Option<Environment>,
     /// Boots of the study by number, each with the identities that its machines' kernels had.
     pub(crate) machines: BTreeSet<(u32, String)>,
     /// The chosen kernel's release, if it is not the default of both machines.
@@ -38,7 +42,7 @@ pub(crate) struct Session<'a> {
 
 impl Session<'_> {
     pub(crate) fn settled(&self) -> BTreeSet<RunKey> {
-        self.recorded.union(&self.given_up).copied().collect()
+        self.recorded.iter().chain(&self.given_up).chain(&self.left_out).copied().collect()
     }
 }
 

@@ -13,18 +13,19 @@
 ///
 /// An interval of level 1 - `levels[i]` excludes zero exactly where the comparison is proven.
 pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
+    let weakest = |family: &usize| families[*family].iter().copied().fold(0.0, f64::max);
     let mut left: Vec<usize> = (0..families.len()).filter(|family| !families[*family].is_empty()).collect();
+    left.sort_by(|one, other| weakest(other).total_cmp(&weakest(one)));
     let mut levels = vec![alpha; families.len()];
-    let weakest = |family: usize| families[family].iter().copied().fold(0.0, f64::max);
-    while !left.is_empty() {
+    // One at a time: the next ones may have a larger level.
+    while let Some(strongest) = left.last() {
         let level = alpha / left.len() as f64;
-        left.iter().for_each(|family| levels[*family] = level);
-        // One at a time: the next ones may have a larger level.
-        left.sort_by(|one, other| weakest(*other).total_cmp(&weakest(*one)));
-        match left.last() {
-            Some(strongest) if weakest(*strongest) < level => left.pop(),
-            _ => break,
-        };
+        if weakest(strongest) >= level {
+            left.iter().for_each(|family| levels[*family] = level);
+            break;
+        }
+        levels[*strongest] = level;
+        left.pop();
     }
     levels
 }

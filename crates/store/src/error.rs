@@ -9,6 +9,7 @@ use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
 
+use crate::address::is_server;
 use crate::open::sibling;
 use crate::records::StudyId;
 
@@ -84,8 +85,7 @@ pub enum StoreError {
     #[error("{path} is not a database of netassay ({what}): choose another file")]
     NotADatabase { path: PathBuf, what: String },
     #[error(
-        "{path} is damaged ({detail}): restore it from a copy, save what is left with \
-         `sqlite3 {path} .recover`, or choose another file with --db"
+        "{path} is damaged ({detail}): {}, or choose another file with --db", restored(.path)
     )]
     Corrupted { path: PathBuf, detail: String },
     #[error("{path} is rejected ({what}): netassay does not write such files; choose another file")]
@@ -95,6 +95,10 @@ pub enum StoreError {
         who = .pid.map_or(String::new(), |pid| format!(" (process {pid})"))
     )]
     CampaignRunning { path: PathBuf, pid: Option<u32> },
+    #[error(
+        "another netassay began pair {pair} in {path} meanwhile: start this one again, which goes on where that one stopped"
+    )]
+    PairBegun { path: PathBuf, pair: String },
     #[error("{path} is busy: another program holds it; close that program and try again")]
     Busy { path: PathBuf },
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
@@ -105,6 +109,35 @@ pub enum StoreError {
         "{path} holds no study {word:?}, neither by number nor by tag nor by name: `netassay db list` shows those it holds"
     )]
     NoStudyCalled { path: PathBuf, word: String },
+    #[error(
+        "{path}: pair {pair} of campaign {campaign} is study {holder} there, and this is another study of it: remove that one \
+         (netassay db remove {holder}), or measure under a campaign of its own"
+    )]
+    PairTaken { path: PathBuf, pair: String, campaign: String, holder: StudyId },
+    #[error("{path} is no file: a study is measured into a file, and then pushed (netassay db push)")]
+    MeasuredIntoServer { path: PathBuf },
+    #[error(
+        "{path}: this build of netassay does not speak to PostgreSQL; build it with `--features postgres`, or choose a file with --db"
+    )]
+    NoPostgres { path: PathBuf },
+    #[error("{path} has no tables of netassay: `netassay db migrate --db {path}` makes them")]
+    NoTables { path: PathBuf },
+    #[error(
+        "{path} has tables of schema {found}, this program needs {known}: `netassay db migrate --db {path}` updates them, \
+         after which earlier versions of netassay cannot use them"
+    )]
+    OlderTables { path: PathBuf, found: i32, known: i32 },
+    #[error(
+        "{path}: the server cannot be reached ({detail}): check host, port and certificate, and that the server runs"
+    )]
+    Unreachable { path: PathBuf, detail: String },
+    /// A study is on the server wholly or not at all.
+    #[error(
+        "{path}: the connection was lost ({detail}); each study is there wholly or not at all: try again, which adds none twice"
+    )]
+    ConnectionLost { path: PathBuf, detail: String },
+    #[error("{path}: {problem}: {remedy}")]
+    Server { path: PathBuf, problem: String, remedy: &'static str },
     #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
     TagTaken { path: PathBuf, tag: String, holder: StudyId },
     #[error("{path} has no tag {tag}: `netassay db list` shows the tags")]
@@ -116,8 +149,24 @@ pub enum StoreError {
          with the version that measured"
     )]
     Json { path: PathBuf, what: String, source: serde_json::Error },
-    #[error("{path}: {source}; check the disk and the file system, or choose another file with --db")]
+    #[error("{path}: {source}; {}, or choose another file with --db", checked(.path))]
     Sql { path: PathBuf, source: rusqlite::Error },
+}
+
+fn restored(path: &Path) -> String {
+    if is_server(path) {
+        return "another program wrote it: restore the tables on the server from a copy".to_owned();
+    }
+    let path = path.display();
+    format!("restore it from a copy, save what is left with `sqlite3 {path} .recover`")
+}
+
+fn checked(path: &Path) -> &'static str {
+    match is_server(path) {
+        // Its rows do not fit into the tables of a file.
+        true => "another program changed the tables on the server: restore them from a copy",
+        false => "check the disk and the file system",
+    }
 }
 
 impl StoreError {

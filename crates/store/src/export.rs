@@ -1,5 +1,5 @@
-//! A stored study in other programs' formats (ministat, CSV, JSON), and its counters over time as
-//! CSV.
+//! A stored study in other programs' formats (ministat, CSV, JSON, Parquet), and its counters over
+//! time as CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,8 +12,18 @@ use words::metric::Metric;
 use crate::records::{RunId, StoredRun, StoredSeries, StoredStudy};
 
 mod packed;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 
 pub use packed::packed;
+#[cfg(feature = "parquet")]
+pub use parquet_file::parquet;
+
+/// A study as a Parquet file; `None`: this build does not write any.
+#[cfg(not(feature = "parquet"))]
+pub fn parquet(_: &StoredStudy) -> Option<Vec<u8>> {
+    None
+}
 
 /// The version of the JSON of all commands, whose fields are in `docs/output.schema.json`.
 // It rises when a field goes or changes its meaning, not when one is added.

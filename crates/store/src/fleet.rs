@@ -14,7 +14,9 @@ impl Store {
     /// # Errors
     /// Errors of writing.
     pub fn begin_fleet(&mut self, pairs: &[FleetPair]) -> Result<(), StoreError> {
-        self.write(|transaction, _| Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None))?))
+        self.write(|transaction, _| {
+            Ok(pairs.iter().try_for_each(|pair| insert(transaction, pair, None).map(drop))?)
+        })
     }
 
     /// Sets why a pair was not measured, or not to its end; `None`: it was.
@@ -25,8 +27,8 @@ impl Store {
         let failure = failure.map(words::shortened_reason);
         self.write(|transaction, _| {
             transaction.execute(
-                "UPDATE pair SET failure = ?3 WHERE campaign = ?1 AND name = ?2",
-                params![pair.campaign, pair.name, failure],
+                "UPDATE pair SET failure = ?4 WHERE campaign = ?1 AND name = ?2 AND repeat = ?3",
+                params![pair.campaign, pair.name, pair.repeat, failure],
             )?;
             Ok(())
         })
@@ -37,7 +39,15 @@ impl Store {
     /// # Errors
     /// Errors of reading.
     pub fn pairs(&self, campaign: &str) -> Result<Vec<PairRow>, StoreError> {
-        self.pair_rows("WHERE campaign = ?1 ORDER BY name", [campaign])
+        self.pair_rows("WHERE campaign = ?1 ORDER BY name, repeat", [campaign])
+    }
+
+    /// The pairs of all campaigns, by campaign and name.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn all_pairs(&self) -> Result<Vec<PairRow>, StoreError> {
+        self.pair_rows("ORDER BY campaign, name, repeat", [])
     }
 
     /// The campaigns of studies of this name, oldest first.
@@ -52,12 +62,30 @@ impl Store {
         Ok(campaigns)
     }
 
-    pub(crate) fn pair_of(&self, study: StudyId) -> Result<Option<FleetPair>, StoreError> {
+    /// The pair that a study measured, if it is of a campaign.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn pair_of(&self, study: StudyId) -> Result<Option<FleetPair>, StoreError> {
         Ok(self.pair_rows("WHERE study = ?1", [study.0])?.pop().map(|row| row.pair))
     }
 
+    /// The study of a pair, if it has one.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn study_of(&self, pair: &FleetPair) -> Result<Option<StudyId>, StoreError> {
+        let key = params![pair.campaign, pair.name, pair.repeat];
+        let rows = self.pair_rows("WHERE campaign = ?1 AND name = ?2 AND repeat = ?3", key)?;
+        Ok(rows.into_iter().find_map(|row| row.study))
+    }
+
     pub(crate) fn name_pairs(&self, rows: &mut [StudyRow]) -> Result<(), StoreError> {
-        let pairs = self.pair_rows("WHERE study IS NOT NULL", [])?.into_iter();
+        let pairs = match rows {
+            [only] => self.pair_rows("WHERE study = ?1", [only.id.0])?,
+            _ => self.pair_rows("WHERE study IS NOT NULL", [])?,
+        };
+        let pairs = pairs.into_iter();
         let mut pairs: BTreeMap<StudyId, FleetPair> =
             pairs.filter_map(|row| Some((row.study?, row.pair))).collect();
         for row in rows {
@@ -66,40 +94,51 @@ impl Store {
         Ok(())
     }
 
+    /// Whether there is a table or an index of this name. A file of an earlier version lacks
+    /// later ones until something is recorded.
+    pub(crate) fn has(&self, name: &str) -> Result<bool, StoreError> {
+        let there = self.rows("SELECT 1 FROM sqlite_schema WHERE name = ?1", [name], |_| Ok(()))?;
+        Ok(!there.is_empty())
+    }
+
     fn pair_rows(&self, which: &str, of: impl rusqlite::Params) -> Result<Vec<PairRow>, StoreError> {
-        // A file that an earlier version wrote has no such table until something is recorded.
-        let is_there = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'pair'";
-        if self.rows(is_there, [], |_| Ok(()))?.is_empty() {
+        if !self.has("pair")? {
             return Ok(Vec::new());
         }
+        let repeats = "SELECT 1 FROM pragma_table_info('pair') WHERE name = 'repeat'";
+        let has_repeats = !self.rows(repeats, [], |_| Ok(()))?.is_empty();
+        let pairs = if has_repeats { "pair" } else { "(SELECT *, 1 AS repeat FROM pair)" };
         let rows = self.rows(
-            &format!("SELECT campaign, name, labels, study, failure FROM pair {which}"),
+            &format!("SELECT campaign, name, labels, study, failure, repeat FROM {pairs} {which}"),
             of,
-            |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+            |row: &Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+            },
         )?;
-        type Columns = (String, String, String, Option<i64>, Option<String>);
-        let read = |(campaign, name, labels, id, failure): Columns| {
+        type Columns = (String, String, String, Option<i64>, Option<String>, u32);
+        let read = |(campaign, name, labels, id, failure, repeat): Columns| {
             let what = || format!("the labels of pair {name:?}");
             let labels = self.read(&labels, what, serde_json::from_str)?;
-            Ok(PairRow { pair: FleetPair { campaign, name, labels }, study: id.map(StudyId), failure })
+            let pair = FleetPair { campaign, name, labels, repeat };
+            Ok(PairRow { pair, study: id.map(StudyId), failure })
         };
         rows.into_iter().map(read).collect()
     }
 }
 
-/// Adds a pair, or the study to a pair that has none.
+/// Adds a pair, or the study to a pair that has none. False if another study is there already.
 pub(crate) fn insert(
     connection: &Connection,
     pair: &FleetPair,
     study: Option<StudyId>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let labels = serde_json::to_string(&pair.labels).expect("texts are JSON");
-    connection
+    let changed = connection
         .prepare_cached(
-            "INSERT INTO pair (campaign, name, labels, study) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (campaign, name) DO UPDATE SET study = excluded.study, failure = NULL
+            "INSERT INTO pair (campaign, name, labels, study, repeat) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (campaign, name, repeat) DO UPDATE SET study = excluded.study, failure = NULL
              WHERE study IS NULL",
         )?
-        .execute(params![pair.campaign, pair.name, labels, study.map(|id| id.0)])?;
-    Ok(())
+        .execute(params![pair.campaign, pair.name, labels, study.map(|id| id.0), pair.repeat])?;
+    Ok(changed > 0)
 }

@@ -15,13 +15,18 @@ use host::user_file::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use crate::address::is_server;
 use crate::error::{BUSY_TIMEOUT, Result, StoreError};
 use crate::read_budget::Budget;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use crate::server;
 use crate::store::Store;
 
 // In bytes. The check of every page, at 100 MB/s, delays commands that only look something up.
 pub(crate) const CHECKED_WHOLE: u64 = 32 << 20;
+
+// In bytes, before anything is written: above, some seconds for each command would become minutes.
+const CHECKED_BEFORE_WRITING: u64 = 1 << 30;
 
 // SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2).
 const SMALLEST_DATABASE: u64 = 512;
@@ -35,6 +40,12 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
+    /// The place of a database that is no file.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn on_server(named: PathBuf) -> DatabaseFile {
+        DatabaseFile { real: named.clone(), named, id: (0, 0) }
+    }
+
     pub(crate) fn check(&self) -> Result<()> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
         if fs::symlink_metadata(&self.real).is_ok_and(is_it) {
@@ -47,6 +58,9 @@ impl DatabaseFile {
 type Opened = (Connection, Budget);
 
 pub(crate) fn for_changing(path: &Path) -> Result<Store> {
+    if is_server(path) {
+        return server::open(path);
+    }
     let place = existing(path)?;
     if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
         return Err(StoreError::Empty { path: place.named });
@@ -90,6 +104,9 @@ pub(crate) fn for_writing(place: DatabaseFile) -> Result<Store> {
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
 pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store> {
+    if is_server(path) {
+        return server::open(path);
+    }
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened>| {
         let opened = opened?;
@@ -112,8 +129,8 @@ pub(crate) fn for_reading(path: &Path, whole_up_to: u64) -> Result<Store> {
 fn set_up(place: &DatabaseFile) -> Result<Opened> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Whole, before anything is written: a damage must not grow.
-    let version = inspect(&connection, place, u64::MAX)?;
+    // Before anything is written: a damage must not grow.
+    let version = inspect(&connection, place, CHECKED_BEFORE_WRITING)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
@@ -281,7 +298,7 @@ pub(crate) fn sibling(file: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<()> {
+pub(crate) fn migrate(connection: &mut Connection, place: &DatabaseFile) -> Result<()> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.

@@ -18,6 +18,7 @@ use crate::records::{
 };
 use crate::runs::DISTURBED;
 use crate::sanitised::has_plain_texts;
+use crate::server::Part;
 use crate::store::Store;
 
 /// A study as it is compared: without the accounts of its runs, which are most of its bytes.
@@ -45,6 +46,15 @@ impl Store {
         self.study_rows(&study_query(false), [])
     }
 
+    /// The newest study; `None` if there is no study.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn newest(&self) -> Result<Option<StudyId>> {
+        let newest = self.rows("SELECT id FROM study ORDER BY id DESC LIMIT 1", [], |row| row.get(0))?;
+        Ok(newest.into_iter().next().map(StudyId))
+    }
+
     /// One study with its boots and runs.
     ///
     /// # Errors
@@ -57,7 +67,7 @@ impl Store {
     }
 
     /// Loads a study with these metrics alone, and the accounts only of runs that count and lack
-    /// one of them or were disturbed: accounts are most of a study's bytes.
+    /// one of them, were disturbed or crashed a machine: accounts are most of a study's bytes.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -72,47 +82,85 @@ impl Store {
     /// As [`Store::load`].
     pub fn outline(&self, study: StudyId, metrics: impl FnOnce(&Plan) -> Vec<Metric>) -> Result<Outline> {
         let _snapshot = self.snapshot()?;
+        let outline = self.outlined(study, metrics)?;
+        let disturbed = format!(
+            "SELECT count(*) FROM run WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND {DISTURBED}"
+        );
+        let disturbed = self.rows(&disturbed, [study.0], |row| row.get::<_, u32>(0))?;
+        Ok(Outline { disturbed_runs: disturbed.into_iter().sum::<u32>() as usize, ..outline })
+    }
+
+    /// The outline of a study without its disturbed runs: no account is read.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn outline_without_disturbed(
+        &self,
+        study: StudyId,
+        metrics: impl FnOnce(&Plan) -> Vec<Metric>,
+    ) -> Result<Outline> {
+        let _snapshot = self.snapshot()?;
+        self.outlined(study, metrics)
+    }
+
+    fn outlined(&self, study: StudyId, metrics: impl FnOnce(&Plan) -> Vec<Metric>) -> Result<Outline> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
         let (row, plan) = self.head(study)?;
+        let metrics = metrics(&plan);
+        self.fetch(study, Part::Values(&metrics))?;
+        let environments = self.environments_of(study)?;
+        let mut values = BTreeMap::new();
+        for metric in metrics {
+            let of_runs = self.rows(VALUES, (study.0, metric.key), |row| {
+                Ok((row.get::<_, u32>(0)? as usize, row.get(1)?, row.get(2)?))
+            })?;
+            self.require_finite(study, metric, &of_runs)?;
+            values.insert(metric, of_runs);
+        }
+        let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
+        Ok(Outline { row, plan, environments, values, disturbed_runs: 0, documents_are_plain })
+    }
+
+    /// Fails, and names the run, if one of a metric's values is no number.
+    pub(crate) fn require_finite(
+        &self,
+        study: StudyId,
+        metric: Metric,
+        values: &[(usize, u32, f64)],
+    ) -> Result<()> {
+        match values.iter().all(|(.., value)| value.is_finite()) {
+            true => Ok(()),
+            false => self.loaded(study, Some(&[metric])).map(drop),
+        }
+    }
+
+    /// The environments at the begin of a study's boots, each once.
+    pub(crate) fn environments_of(&self, study: StudyId) -> Result<Vec<Environment>> {
         let environments = self.rows(
             "SELECT json FROM document WHERE id IN (SELECT environment FROM boot WHERE study = ?1) ORDER BY id",
             [study.0],
             |row| row.get::<_, String>(0),
         )?;
         let what = || format!("an environment of study {study}");
-        let environments = environments.iter().map(|json| self.read(json, what, serde_json::from_str));
-        let environments = environments.collect::<Result<_>>()?;
-        let mut values = BTreeMap::new();
-        for metric in metrics(&plan) {
-            let of_runs = self.rows(
-                "SELECT condition, number, value FROM run JOIN metric ON metric.run = run.id
-                 WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND key = ?2 ORDER BY run.id",
-                (study.0, metric.key),
-                |row| Ok((row.get::<_, u32>(0)? as usize, row.get(1)?, row.get(2)?)),
-            )?;
-            if of_runs.iter().any(|(.., value): &(_, _, f64)| !value.is_finite()) {
-                // Fails, and names the run.
-                self.loaded(study, Some(&[metric]))?;
-            }
-            values.insert(metric, of_runs);
-        }
-        let disturbed = format!(
-            "SELECT count(*) FROM run WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND {DISTURBED}"
-        );
-        let disturbed = self.rows(&disturbed, [study.0], |row| row.get::<_, u32>(0))?;
-        let disturbed_runs = disturbed.into_iter().sum::<u32>() as usize;
-        let documents_are_plain = !self.holds_hostile_text.load(Ordering::Relaxed);
-        Ok(Outline { row, plan, environments, values, disturbed_runs, documents_are_plain })
+        environments.iter().map(|json| self.read(json, what, serde_json::from_str)).collect()
     }
 
-    /// One state of the file, however long reading takes and whoever records meanwhile.
-    pub(crate) fn snapshot(&self) -> Result<Transaction<'_>> {
-        self.connection.unchecked_transaction().map_err(|error| self.sql(error))
+    /// One state of the file, however long reading takes and whoever records meanwhile. The copy of
+    /// a server is of one state, and grows while it is read.
+    pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
+        let begin = || self.connection.unchecked_transaction().map_err(|error| self.sql(error));
+        self.server.is_none().then(begin).transpose()
+    }
+
+    /// Copies this part of a study from the server, if there is one.
+    pub(crate) fn fetch(&self, study: StudyId, part: Part<'_>) -> Result<()> {
+        self.server.as_ref().map_or(Ok(()), |server| server.fetch(self, study, part))
     }
 
     /// Loads a study with these metrics alone; `None`: with all metrics and each run's account.
     pub(crate) fn loaded(&self, study: StudyId, metrics: Option<&[Metric]>) -> Result<StoredStudy> {
         self.holds_hostile_text.store(false, Ordering::Relaxed);
+        self.fetch(study, Part::All)?;
         let (row, plan) = self.head(study)?;
         let boots = self.boots(study)?;
         let (runs, unknown_metrics) = match metrics {
@@ -130,17 +178,29 @@ impl Store {
     }
 
     pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan)> {
+        self.fetch(study, Part::Plan)?;
         let row = self.study_rows(&study_query(true), [study.0])?.pop();
         let row = row.ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
-        let plan = self.text("SELECT plan FROM study WHERE id = ?1", study.0)?;
-        let plan = self.read(&plan, || format!("the plan of study {study}"), Plan::read)?;
-        let runs: Vec<i64> =
-            self.rows("SELECT count(*) FROM run WHERE study = ?1", [study.0], |row| row.get(0))?;
+        let plan = self.plan(study)?;
+        let runs: Vec<i64> = self.rows(RUN_COUNT, [study.0], |row| row.get(0))?;
         if runs.into_iter().sum::<i64>().cast_unsigned() > most_runs(&plan) {
             let (path, what) = (self.place.named.clone(), "a study in it has far more runs than its plan");
             return Err(StoreError::Excessive { path, what });
         }
         Ok((row, plan))
+    }
+
+    fn plan(&self, study: StudyId) -> Result<Plan> {
+        let text = self.text("SELECT plan FROM study WHERE id = ?1", study.0)?;
+        // The studies of a campaign have one plan, which is long.
+        let mut last = self.last_plan.borrow_mut();
+        if let Some((_, plan)) = last.as_ref().filter(|(known, _)| *known == text) {
+            return Ok(plan.clone());
+        }
+        let plan = self.read(&text, || format!("the plan of study {study}"), Plan::read)?;
+        // One that is read again must say again that it holds hostile text.
+        *last = has_plain_texts(&text).then(|| (text, plan.clone()));
+        Ok(plan)
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>> {
@@ -190,11 +250,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Json`] if another program changed the file; what reading can meet.
     pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>> {
-        let rows = self.rows(
-            "SELECT run, side, columns FROM series WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, side",
-            [study.0],
-            |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
-        )?;
+        self.fetch(study, Part::All)?;
+        let rows = self.rows(SERIES, [study.0], |row| {
+            Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        })?;
         rows.into_iter()
             .map(|(run, side, columns)| {
                 let owner = || format!("whose counters over time run {run} has");
@@ -209,6 +268,9 @@ impl Store {
     fn study_rows(&self, query: &str, of: impl rusqlite::Params) -> Result<Vec<StudyRow>> {
         let mut rows = self.rows(query, of, study_row)?;
         self.mark(&mut rows)?;
+        if let Some(server) = &self.server {
+            server.count(&mut rows)?;
+        }
         // Only while a process records it: after `kill -9` no process writes `interrupted`.
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
@@ -228,6 +290,9 @@ impl Store {
         parameters: impl rusqlite::Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
+        if let Some(server) = &self.server {
+            server.list(self)?;
+        }
         self.budget.renew();
         let all = || -> rusqlite::Result<Vec<T>> {
             let mut rows = self.connection.prepare(query)?;
@@ -259,6 +324,15 @@ impl Store {
     }
 }
 
+pub(crate) const RUN_COUNT: &str = "SELECT count(*) FROM run WHERE study = ?1";
+
+/// The values of the runs that count.
+pub(crate) const VALUES: &str = "SELECT condition, number, value FROM run JOIN metric ON metric.run = run.id
+                                 WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND key = ?2 ORDER BY run.id";
+
+pub(crate) const SERIES: &str = "SELECT run, side, columns FROM series
+                                 WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, side";
+
 // At most, for each planned run: failed runs are repeated whenever a study is resumed.
 const TRIES: u64 = 10;
 
@@ -275,18 +349,18 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-fn study_query(is_one: bool) -> String {
-    let [runs, studies] = if is_one { ["WHERE study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
-    // The runs are counted in one pass: a count for each study would read the table again each
-    // time.
+pub(crate) fn study_query(is_one: bool) -> String {
+    let [runs, studies] = if is_one { ["AND study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
+    // Runs that count are counted in the index `run_once`. The others are counted in one pass: a
+    // file of an earlier version has no index of them, and would be read again for each study.
     format!(
         "SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
                 (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),
-                coalesce(recorded, 0), coalesce(failed, 0), coalesce(invalid, 0)
+                (SELECT count(*) FROM run WHERE study = study.id AND status = 'ok' AND warmup = 0),
+                coalesce(failed, 0), coalesce(invalid, 0)
          FROM study LEFT JOIN (
-             SELECT study AS of_study, sum(status = 'ok' AND warmup = 0) AS recorded,
-                    sum(status = 'failed') AS failed, sum(status = 'invalid') AS invalid
-             FROM run {runs} GROUP BY study
+             SELECT study AS of_study, sum(status = 'failed') AS failed, sum(status = 'invalid') AS invalid
+             FROM run WHERE status <> 'ok' {runs} GROUP BY study
          ) ON of_study = id {studies}"
     )
 }

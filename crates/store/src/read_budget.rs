@@ -41,6 +41,8 @@ const TEXT_PER_BYTE: i64 = 8;
 pub(crate) struct Budget {
     file: PathBuf,
     steps: Arc<AtomicI64>,
+    /// Bytes that were copied into a database without a file.
+    copied: AtomicI64,
 }
 
 impl Budget {
@@ -58,7 +60,7 @@ impl Budget {
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
         connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
 
-        let budget = Budget { file: file.to_owned(), steps: Arc::default() };
+        let budget = Budget { file: file.to_owned(), steps: Arc::default(), copied: AtomicI64::new(0) };
         let steps = Arc::clone(&budget.steps);
         let is_spent = move || steps.fetch_sub(STRIDE.into(), Ordering::Relaxed) < 0;
         connection.progress_handler(STRIDE, Some(is_spent))?;
@@ -88,10 +90,18 @@ impl Budget {
         }
     }
 
-    /// The file's length, with that of its write-ahead log.
+    /// Raises the limits, after this many bytes were copied.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn grow(&self, bytes: usize) {
+        self.copied.fetch_add(bytes as i64, Ordering::Relaxed);
+        self.renew();
+    }
+
+    /// The file's length, with that of its write-ahead log; or what was copied.
     fn bytes(&self) -> i64 {
         let length = |ending| fs::metadata(sibling(&self.file, ending)).map_or(0, |about| about.len());
-        i64::try_from(length("").saturating_add(length("-wal"))).unwrap_or(i64::MAX)
+        let file = i64::try_from(length("").saturating_add(length("-wal"))).unwrap_or(i64::MAX);
+        file.saturating_add(self.copied.load(Ordering::Relaxed))
     }
 }
 

@@ -42,6 +42,16 @@ pub struct FleetPair {
     pub campaign: String,
     pub name: String,
     pub labels: BTreeMap<String, String>,
+    /// 1, or the ordinal of a later measurement of the reference pair, which counts as no pair.
+    pub repeat: u32,
+}
+
+impl fmt::Display for FleetPair {
+    /// `rack1`, and `rack1#2` for its second measurement: no name of a pair has a `#`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, repeat, .. } = self;
+        if *repeat > 1 { write!(out, "{name}#{repeat}") } else { out.write_str(name) }
+    }
 }
 
 /// A pair of a fleet's campaign as far as it was measured.

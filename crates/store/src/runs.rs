@@ -20,7 +20,7 @@ use crate::store::Store;
 
 /// The runs of a study in the order of their ids, each with this as its account. What they measured
 /// is in a table of its own.
-fn query(detail: &str) -> String {
+pub(crate) fn query(detail: &str) -> String {
     format!(
         "SELECT id, number, part, block, repeat, position, warmup, condition, started_unix_ms, status, reason,
                 {detail}, limited_by, evidence FROM run WHERE study = ?1 ORDER BY id"
@@ -31,7 +31,10 @@ fn query(detail: &str) -> String {
 pub(crate) const DISTURBED: &str =
     "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
 
-const METRICS: &str = "SELECT run, key, value FROM metric
+// The accounts of failed runs are short, as nothing was measured.
+const CRASHED: &str = "status = 'failed' AND json_type(detail, '$.crash') IS NOT NULL";
+
+pub(crate) const METRICS: &str = "SELECT run, key, value FROM metric
                        WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
 // Its only column of text.
 const KEY: usize = 1;
@@ -49,7 +52,7 @@ impl Store {
         Ok((runs, unknown))
     }
 
-    /// Only a run that counts and lacks a value, or was disturbed, has its account.
+    /// Only a run that lacks a value, was disturbed or crashed a machine has its account.
     pub(crate) fn runs_with(&self, study: StudyId, metrics: &[Metric]) -> Result<Vec<StoredRun>> {
         let metrics: BTreeSet<Metric> = metrics.iter().copied().collect();
         let mut values: BTreeMap<RunId, Metrics> = BTreeMap::new();
@@ -65,7 +68,7 @@ impl Store {
         }
         let mut runs = Vec::new();
         for mut raw in self.rows(
-            &query(&format!("CASE WHEN {DISTURBED} THEN detail ELSE 'null' END")),
+            &query(&format!("CASE WHEN {DISTURBED} OR {CRASHED} THEN detail ELSE 'null' END")),
             [study.0],
             RawRun::from_row,
         )? {

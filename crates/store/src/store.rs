@@ -1,5 +1,6 @@
 //! The open database, and writing to it.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::slice;
@@ -7,16 +8,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::{Environment, Series};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
-use study::PlannedRun;
+use study::{Plan, PlannedRun};
 
+use crate::address::is_server;
 use crate::campaign_lock::CampaignLock;
 use crate::error::{BUSY_RECORDING, Result, StoreError};
 use crate::fleet;
 use crate::open::{self, DatabaseFile};
 use crate::read_budget::Budget;
 use crate::records::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
+use crate::server::{self, Server};
+use crate::tables::{FileTables, Tables, intern, require};
 
 /// An open database of results.
 ///
@@ -29,8 +33,12 @@ pub struct Store {
     pub(crate) place: DatabaseFile,
     /// Whether a document that was read since this was cleared holds text to sanitise.
     pub(crate) holds_hostile_text: AtomicBool,
+    /// The last plan that was read, with its text.
+    pub(crate) last_plan: RefCell<Option<(String, Plan)>>,
     /// After `connection`, so that the file is closed before another process may record.
     pub(crate) campaign: Option<CampaignLock>,
+    /// The server of which `connection` has a copy, as far as it was read.
+    pub(crate) server: Option<Server>,
 }
 
 impl Store {
@@ -39,6 +47,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`] has a case for each reason why the file cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Store> {
+        if is_server(path.as_ref()) {
+            return server::open(path.as_ref());
+        }
         open::for_writing(open::create_if_missing(path.as_ref())?)
     }
 
@@ -70,6 +81,12 @@ impl Store {
         open::for_reading(path.as_ref(), 0)
     }
 
+    /// Whether a process records into this file now, also on another machine whose file system
+    /// shares locks. Such a file is safely opened on the same machine only.
+    pub fn is_recorded(path: impl AsRef<Path>) -> bool {
+        path.as_ref().canonicalize().is_ok_and(|real| CampaignLock::is_running(&real))
+    }
+
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
         &self.place.named
@@ -78,9 +95,10 @@ impl Store {
     /// Begins a study: its status is `running`, and no other process may record into this file.
     ///
     /// # Errors
-    /// [`StoreError::CampaignRunning`] if another process records; else errors of writing.
+    /// [`StoreError::CampaignRunning`] if another process records; [`StoreError::PairBegun`] if its
+    /// pair has a study; else errors of writing.
     pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId> {
-        self.campaign(|transaction, _| {
+        self.campaign(|transaction, path| {
             // The process that recorded before this one has ended: this one holds the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
             let plan = serde_json::to_string(&study.plan).expect("a plan is JSON");
@@ -98,7 +116,13 @@ impl Store {
                 ],
             )?;
             let id = StudyId(transaction.last_insert_rowid());
-            study.pair.iter().try_for_each(|pair| fleet::insert(transaction, pair, Some(id)))?;
+            if let Some(pair) = &study.pair {
+                // Another process measured it while this one looked at the machines.
+                if !fleet::insert(transaction, pair, Some(id))? {
+                    let pair = pair.to_string();
+                    return Err(StoreError::PairBegun { path: path.to_owned(), pair }.into());
+                }
+            }
             Ok(id)
         })
     }
@@ -110,7 +134,7 @@ impl Store {
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
     pub fn resume_study(&mut self, study: StudyId) -> Result<()> {
         self.campaign(|transaction, path| {
-            require_study(transaction, path, study)?;
+            require(&mut FileTables(transaction), path, study)?;
             transaction.execute(INTERRUPT_OTHERS, [study.0])?;
             transaction.execute(
                 "UPDATE study SET status = 'running', finished_unix_ms = NULL WHERE id = ?1",
@@ -129,8 +153,8 @@ impl Store {
             self.resume_study(study)?;
         }
         self.write(|transaction, path| {
-            require_study(transaction, path, study)?;
-            let environment = intern(transaction, &json(environment))?;
+            require(&mut FileTables(transaction), path, study)?;
+            let environment = intern(&mut FileTables(transaction), &json(environment))?;
             transaction.execute(
                 "INSERT INTO boot (study, number, part, environment, started_unix_ms)
                  SELECT ?1, ?2, 1 + coalesce(max(part), 0), ?3, ?4 FROM boot WHERE study = ?1 AND number = ?2",
@@ -169,7 +193,8 @@ impl Store {
     /// Errors of writing.
     pub fn end_boot(&mut self, boot: BootId, environment_after: Option<&Environment>) -> Result<()> {
         self.write(|transaction, _| {
-            let environment = environment_after.map(|after| intern(transaction, &json(after))).transpose()?;
+            let tables = &mut FileTables(transaction);
+            let environment = environment_after.map(|after| intern(tables, &json(after))).transpose()?;
             transaction.execute(
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],
@@ -185,7 +210,7 @@ impl Store {
     pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<()> {
         let finished = (status != StudyStatus::Running).then(now_unix_ms);
         self.write(|transaction, path| {
-            require_study(transaction, path, study)?;
+            require(&mut FileTables(transaction), path, study)?;
             transaction.execute(
                 "UPDATE study SET status = ?2, finished_unix_ms = ?3 WHERE id = ?1",
                 params![study.0, status.word(), finished],
@@ -203,7 +228,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else errors of reading.
     pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>> {
-        require_study(&self.connection, &self.place.named, study)
+        require(&mut FileTables(&self.connection), &self.place.named, study)
             .map_err(|error| error.into_error(&self.place.named))?;
         let query = "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'";
         let keys = self.rows(query, [study.0], |row| {
@@ -214,7 +239,9 @@ impl Store {
     }
 
     pub(crate) fn from_opened((connection, budget): (Connection, Budget), place: DatabaseFile) -> Store {
-        Store { connection, budget, place, holds_hostile_text: AtomicBool::new(false), campaign: None }
+        let holds_hostile_text = AtomicBool::new(false);
+        let last_plan = RefCell::default();
+        Store { connection, budget, place, holds_hostile_text, last_plan, campaign: None, server: None }
     }
 
     /// Does `work` with the right to record, which is kept if it succeeds.
@@ -237,6 +264,9 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, TransactionFailure>,
     ) -> Result<T> {
+        if self.server.is_some() {
+            return Err(StoreError::MeasuredIntoServer { path: self.place.named.clone() });
+        }
         self.budget.renew();
         let attempt = || -> Result<T, TransactionFailure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -246,6 +276,18 @@ impl Store {
             Ok(value)
         };
         attempt().map_err(|failure| failure.into_error(&self.place.named))
+    }
+
+    /// Does `work` in one transaction, of the file or of the server, with its place. After a lost
+    /// connection it is done anew.
+    pub(crate) fn alter<T>(
+        &mut self,
+        mut work: impl FnMut(&mut dyn Tables, &Path) -> Result<T, TransactionFailure>,
+    ) -> Result<T> {
+        match &self.server {
+            Some(server) => server.transaction(|tables| work(tables, &self.place.named)),
+            None => self.write(|transaction, path| work(&mut FileTables(transaction), path)),
+        }
     }
 }
 
@@ -276,17 +318,6 @@ impl From<StoreError> for TransactionFailure {
     fn from(error: StoreError) -> TransactionFailure {
         TransactionFailure::Ours(Box::new(error))
     }
-}
-
-pub(crate) fn require_study(
-    connection: &Connection,
-    path: &Path,
-    study: StudyId,
-) -> Result<(), TransactionFailure> {
-    if connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])? {
-        return Ok(());
-    }
-    Err(StoreError::NoSuchStudy { path: path.to_owned(), study }.into())
 }
 
 fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite::Result<RunId> {
@@ -334,23 +365,6 @@ fn insert(transaction: &Transaction<'_>, boot: BootId, run: &NewRun) -> rusqlite
         }
     }
     Ok(RunId(id))
-}
-
-/// Call inside a transaction.
-pub(crate) fn intern(connection: &Connection, json: &str) -> rusqlite::Result<i64> {
-    // Each distinct document is stored once: most boots share their environments.
-    let hash = words::fnv1a(json.as_bytes()).cast_signed();
-    let known = connection
-        .prepare_cached("SELECT id FROM document WHERE hash = ?1 AND json = ?2")?
-        .query_row(params![hash, json], |row| row.get(0))
-        .optional()?;
-    if let Some(id) = known {
-        return Ok(id);
-    }
-    connection
-        .prepare_cached("INSERT INTO document (hash, json) VALUES (?1, ?2)")?
-        .execute(params![hash, json])?;
-    Ok(connection.last_insert_rowid())
 }
 
 fn json(record: &impl Serialize) -> String {

@@ -1,13 +1,17 @@
 //! Tags: names that a person gives to studies.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::slice;
 use std::str::FromStr;
 
-use rusqlite::{OptionalExtension, ToSql, params};
+use rusqlite::types::Value;
+use rusqlite::{Row, ToSql};
 
 use crate::error::{Result, StoreError};
 use crate::records::{StudyId, StudyRow};
-use crate::store::{Store, require_study};
+use crate::store::Store;
+use crate::tables::{Rows, require};
 
 const LONGEST_TAG: usize = 64; // bytes
 
@@ -68,20 +72,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::TagTaken`], [`StoreError::NoSuchStudy`]; else what writing can meet.
     pub fn tag(&mut self, study: StudyId, tag: &Tag, moves: bool) -> Result<()> {
-        self.write(|transaction, path| {
-            require_study(transaction, path, study)?;
-            let holder = transaction
-                .query_row("SELECT study FROM tag WHERE name = ?1", [&tag.0], |row| row.get(0).map(StudyId))
-                .optional()?;
-            if let Some(holder) = holder.filter(|holder| *holder != study && !moves) {
-                let (path, tag) = (path.to_owned(), tag.0.clone());
-                return Err(StoreError::TagTaken { path, tag, holder }.into());
+        let name = Value::from(tag.0.clone());
+        self.alter(|tables, path| {
+            require(tables, path, study)?;
+            let holder = tables.ask("SELECT study FROM tag WHERE name = $1", slice::from_ref(&name))?;
+            match holder.into_iter().flatten().next().map(StudyId) {
+                Some(holder) if holder == study => return Ok(()),
+                Some(holder) if !moves => {
+                    let (path, tag) = (path.to_owned(), tag.0.clone());
+                    return Err(StoreError::TagTaken { path, tag, holder }.into());
+                }
+                Some(_) => _ = tables.change("DELETE FROM tag WHERE name = $1", slice::from_ref(&name))?,
+                None => {}
             }
-            transaction.execute(
-                "INSERT OR REPLACE INTO tag (name, study) VALUES (?1, ?2)",
-                params![tag.0, study.0],
-            )?;
-            Ok(())
+            let row = Rows::one([("name", name.clone()), ("study", study.0.into())]);
+            tables.add("tag", row).map(drop)
         })
     }
 
@@ -90,8 +95,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchTag`]; else what writing can meet.
     pub fn untag(&mut self, tag: &Tag) -> Result<()> {
-        self.write(|transaction, path| {
-            match transaction.execute("DELETE FROM tag WHERE name = ?1", [&tag.0])? {
+        let name = Value::from(tag.0.clone());
+        self.alter(|tables, path| {
+            match tables.change("DELETE FROM tag WHERE name = $1", slice::from_ref(&name))? {
                 0 => Err(StoreError::NoSuchTag { path: path.to_owned(), tag: tag.0.clone() }.into()),
                 _ => Ok(()),
             }
@@ -100,15 +106,27 @@ impl Store {
 
     /// Adds the tags, and the pairs of fleets.
     pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<()> {
-        let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
-            Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
-        })?;
+        let tags = match rows {
+            [only] => self.rows(
+                "SELECT study, name FROM tag WHERE study = ?1 ORDER BY name",
+                [only.id.0],
+                study_and_tag,
+            )?,
+            _ => self.rows("SELECT study, name FROM tag ORDER BY name", [], study_and_tag)?,
+        };
+        let mut of_studies: BTreeMap<StudyId, Vec<String>> = BTreeMap::new();
+        for (study, tag) in tags {
+            of_studies.entry(study).or_default().push(tag);
+        }
         for row in &mut *rows {
-            let id = row.id;
-            row.tags = tags.iter().filter(|(study, _)| *study == id).map(|(_, tag)| tag.clone()).collect();
+            row.tags = of_studies.remove(&row.id).unwrap_or_default();
         }
         self.name_pairs(rows)
     }
+}
+
+fn study_and_tag(row: &Row<'_>) -> rusqlite::Result<(StudyId, String)> {
+    Ok((StudyId(row.get(0)?), row.get(1)?))
 }
 
 fn is_number(word: &str) -> bool {

@@ -445,3 +445,10 @@ fn a_log_in_a_read_only_directory_is_reported() {
     assert!(matches!(&error, StoreError::UnappliedLog { .. }), "{error:?}");
     assert!(error.to_string().contains("netassay.db-wal"), "{error}");
 }
+
+#[test]
+#[cfg(not(feature = "postgres"))]
+fn a_server_is_refused_by_a_build_without_postgresql() {
+    let error = Store::open_read_only("postgres://lab:secret@db/bench").unwrap_err().to_string();
+    assert!(error.starts_with("postgres://lab@db/bench: this build of netassay does not speak"), "{error}");
+}

@@ -7,7 +7,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use netassay_store::{BootId, Moved, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag};
+use netassay_store::{
+    BootId, FleetPair, Moved, NewStudy, Outcome, SCHEMA_VERSION, Store, StoreError, StoredStudy, StudyId,
+    StudyStatus, Tag,
+};
 use record::sample::series;
 use rusqlite::Connection;
 use study::{BySide, metric};
@@ -128,6 +131,39 @@ fn what_is_removed_is_all_of_one_study_and_nothing_of_another() {
 }
 
 #[test]
+fn a_campaign_of_an_earlier_version_is_read_and_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, newer] = ["a.db", "newer.db"].map(|name| directory.path().join(name));
+    let (_, [first, _]) = two(&newer);
+    let earlier = Connection::open(&path).unwrap();
+    let tables = [include_str!("../src/schema/1.sql"), include_str!("../src/schema/2.sql")].concat();
+    earlier.execute_batch(&format!("{tables} PRAGMA user_version = 2")).unwrap();
+    earlier.execute("ATTACH ?1 AS newer", [newer.to_str().unwrap()]).unwrap();
+    for table in ["study", "document", "boot", "run", "metric"] {
+        earlier.execute_batch(&format!("INSERT INTO {table} SELECT * FROM newer.{table}")).unwrap();
+    }
+    earlier.execute_batch("INSERT INTO pair VALUES ('c', 'rack1', '{}', 1, 'away')").unwrap();
+    drop(earlier);
+
+    let read = |store: &Store| {
+        let pairs = store.pairs("c").unwrap();
+        let means = store.boot_means(first, |_| vec![metric::THROUGHPUT]).unwrap();
+        (pairs, means)
+    };
+    let before = read(&Store::open_read_only(&path).unwrap());
+    assert_eq!((before.0.len(), before.0[0].pair.repeat), (1, 1));
+    assert!(!before.1.values[&metric::THROUGHPUT].is_empty());
+    let packed = directory.path().join("packed.db");
+    Store::open_read_only(&path).unwrap().pack(&[first], &packed).unwrap();
+    let pairs = Store::open_read_only(&packed).unwrap().pairs("c").unwrap();
+    assert_eq!(pairs[0].pair, before.0[0].pair);
+    assert_eq!(read(&Store::open(&path).unwrap()), before);
+    let now = Connection::open(&path).unwrap();
+    let version = now.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0)).unwrap();
+    assert_eq!(version, SCHEMA_VERSION);
+}
+
+#[test]
 fn nothing_is_removed_or_added_while_another_records() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db");
@@ -232,7 +268,14 @@ fn a_value_that_is_no_number_is_named_with_its_run() {
     let change = "UPDATE metric SET value = -9e999 WHERE run = 5 AND key = 'throughput'";
     Connection::open(&path).unwrap().execute_batch(change).unwrap();
     let store = Store::open_read_only(&path).unwrap();
-    let reads = |id| [store.load(id).map(drop), store.outline(id, |_| vec![metric::THROUGHPUT]).map(drop)];
+    let metrics = |_: &_| vec![metric::THROUGHPUT];
+    let reads = |id| {
+        [
+            store.load(id).map(drop),
+            store.outline(id, metrics).map(drop),
+            store.boot_means(id, metrics).map(drop),
+        ]
+    };
     for read in reads(first) {
         let error = read.unwrap_err().to_string();
         assert!(error.contains("a.db is damaged (study 1, run 5: throughput is -inf)"), "{error}");
@@ -265,6 +308,49 @@ fn a_packed_file_that_is_no_study_adds_nothing() {
         assert_eq!(target.studies().unwrap(), []);
         assert_eq!(count(&to, "document"), 0);
     }
+}
+
+/// As the tasks of a scheduler begin them, on many machines at once.
+#[test]
+fn studies_that_begin_in_one_millisecond_are_known_by_their_content() {
+    let directory = tempfile::tempdir().unwrap();
+    let [from, to] = ["from.db", "to.db"].map(|name| directory.path().join(name));
+    let (store, _) = two(&from);
+    Connection::open(&from).unwrap().execute("UPDATE study SET started_unix_ms = 1", []).unwrap();
+    let mut target = Store::open(&to).unwrap();
+    assert_eq!(target.unpack(&store).unwrap().0.len(), 2);
+    let known = vec![(StudyId(1), StudyId(1)), (StudyId(2), StudyId(2))];
+    assert_eq!(target.unpack(&store).unwrap(), (vec![], known));
+}
+
+#[test]
+fn another_study_of_a_pair_that_is_there_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let [from, to] = ["from.db", "to.db"].map(|name| directory.path().join(name));
+    let pair = FleetPair {
+        campaign: "quick@1".to_owned(),
+        name: "rack1".to_owned(),
+        labels: [("model".to_owned(), "R650".to_owned())].into(),
+        repeat: 1,
+    };
+    let recorded = |path: &Path, release: &str| {
+        let mut store = Store::open(path).unwrap();
+        let id = store.begin_study(&NewStudy { pair: Some(pair.clone()), ..study() }).unwrap();
+        let boot = store.begin_boot(id, 1, &environment_of(release)).unwrap();
+        record(&mut store, boot);
+        store.finish_study(id, StudyStatus::Complete).unwrap();
+        store
+    };
+    let source = recorded(&from, "6.18.0");
+    let mut target = recorded(&to, "6.19.0");
+    let error = target.unpack(&source).unwrap_err();
+    assert!(matches!(error, StoreError::PairTaken { holder: StudyId(1), .. }), "{error}");
+    assert!(error.to_string().contains("pair rack1 of campaign quick@1 is study 1 there"), "{error}");
+    assert_eq!(target.studies().unwrap().len(), 1);
+    // A pair whose study was removed takes the next one.
+    target.remove(StudyId(1)).unwrap();
+    assert_eq!(target.unpack(&source).unwrap().0[0].to, StudyId(2));
+    assert_eq!(target.pairs("quick@1").unwrap()[0].study, Some(StudyId(2)));
 }
 
 #[test]

@@ -4,10 +4,11 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_store::{
-    BootId, NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, StudyStatus,
+    BootId, FleetPair, NewRun, NewStudy, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries,
+    StudyId, StudyStatus,
 };
 use proptest::prelude::*;
 use record::{Cause, Detail, Evidence, Label, Limit, LossPlace, Series, sample};
@@ -210,6 +211,29 @@ fn only_one_store_records_at_a_time() {
     assert_eq!(first.studies().unwrap()[0].status, StudyStatus::Running);
     drop(second);
     assert_eq!(first.studies().unwrap()[0].status, StudyStatus::Interrupted);
+}
+
+#[test]
+fn a_pair_of_a_campaign_is_begun_once() {
+    let (directory, mut store) = new_store();
+    let pair = FleetPair {
+        campaign: "tso@1".to_owned(),
+        name: "rack1".to_owned(),
+        labels: BTreeMap::new(),
+        repeat: 1,
+    };
+    let path = directory.path().join("netassay.db");
+    store.begin_fleet(std::slice::from_ref(&pair)).unwrap();
+    let of_pair = NewStudy { pair: Some(pair), ..study() };
+    assert!(!Store::is_recorded(&path));
+    let id = store.begin_study(&of_pair).unwrap();
+    assert!(Store::is_recorded(&path));
+    store.finish_study(id, StudyStatus::Interrupted).unwrap();
+    // A task that was started twice, and looked at the machines meanwhile.
+    let error = store.begin_study(&of_pair).unwrap_err().to_string();
+    assert!(error.contains("another netassay began pair rack1 in"), "{error}");
+    assert!(!Store::is_recorded(&path) && store.studies().unwrap().len() == 1);
+    assert_eq!(store.all_pairs().unwrap()[0].study, Some(id));
 }
 
 #[test]

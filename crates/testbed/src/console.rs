@@ -1,5 +1,5 @@
-//! The last lines that a process writes: a guest's console with what QEMU says, or the standard
-//! error of an agent and of what leads to one.
+//! The last lines that a process writes: a guest's console with QEMU's messages, a machine's
+//! console, or the standard error of an agent and of the launcher that leads to one.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
@@ -97,6 +97,15 @@ impl Console {
     pub(crate) fn tail(&self) -> String {
         lock(&self.shared.0).tail()
     }
+
+    pub(crate) fn last_lines(&self, most: usize) -> Vec<String> {
+        lock(&self.shared.0).last_lines(most)
+    }
+
+    /// Whether the end of a panic was read since this was asked last.
+    pub(crate) fn take_panic(&self) -> bool {
+        std::mem::take(&mut lock(&self.shared.0).has_panicked)
+    }
 }
 
 fn lock(text: &Mutex<Text>) -> MutexGuard<'_, Text> {
@@ -138,15 +147,20 @@ impl Text {
     }
 
     pub(crate) fn tail(&self) -> String {
+        let last = self.last_lines(SHOWN);
+        if last.is_empty() {
+            return EMPTY.to_owned();
+        }
+        let shown: Vec<String> = last.iter().map(|line| format!("  | {line}")).collect();
+        format!("  the last lines of its console:\n{}", shown.join("\n"))
+    }
+
+    fn last_lines(&self, most: usize) -> Vec<String> {
         let pending = plain(&self.pending);
         let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
         let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
-        if lines.is_empty() {
-            return EMPTY.to_owned();
-        }
-        let last = &lines[lines.len().saturating_sub(SHOWN)..];
-        let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
-        format!("  the last lines of its console:\n{}", shown.join("\n"))
+        let last = &lines[lines.len().saturating_sub(most)..];
+        last.iter().map(|line| line.trim_end().to_owned()).collect()
     }
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use agent::{CallError, ServeError};
+use record::Crash;
 use thiserror::Error as ThisError;
 
 use crate::pair::PairFault;
@@ -35,6 +36,9 @@ pub enum Error {
     /// A machine of the user's did not answer, or not as expected. Another attempt may succeed.
     #[error("{0}")]
     Unanswered(String),
+    /// Machines did not come up as a boot needs them. `answers`: they run, but another kernel.
+    #[error("{why}")]
+    NotUp { why: String, crash: Crash, answers: bool },
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Pair(Vec<PairFault>),
     #[error(
@@ -113,8 +117,8 @@ impl Error {
 
     /// Whether its text says what to do; other errors are about what this machine supports.
     pub fn names_its_way_out(&self) -> bool {
-        use Error::{Failed, NoKernel, Pair, Unanswered, Unfit};
-        matches!(self, Failed(_) | NoKernel(_) | Unanswered(_) | Pair(_) | Unfit(_))
+        use Error::{Failed, NoKernel, NotUp, Pair, Unanswered, Unfit};
+        matches!(self, Failed(_) | NoKernel(_) | Unanswered(_) | NotUp { .. } | Pair(_) | Unfit(_))
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.

@@ -13,6 +13,7 @@ use study::{BySide, Placement, Side};
 
 use crate::error::Error;
 use crate::guest;
+use crate::out_of_band::OutOfBand;
 use crate::path::{Addresses, pairs};
 use crate::reach::{self, Binary, ConnectionAddresses, HostBoot, Launcher, RemoteHost, Restart, Retention};
 use crate::two_machines::{self, FoundMachine};
@@ -57,12 +58,14 @@ pub struct HostPlace {
     pub lease: Duration,
     /// Whether the other end is on the same machine, and sets what belongs to the whole machine.
     pub shares_machine: bool,
+    /// The commands for its console and its power, if any are configured.
+    pub out_of_band: Option<Arc<OutOfBand>>,
 }
 
 impl HostPlace {
     /// A machine that is not known to have the other end too.
     pub fn new(by: Option<Arc<RemoteHost>>, interface: Option<String>, lease: Duration) -> Self {
-        Self { by, interface, lease, shares_machine: false }
+        Self { by, interface, lease, shares_machine: false, out_of_band: None }
     }
 
     /// The addresses of the connection to it, where that is ssh's.
@@ -127,8 +130,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Restarter {
     pub binary: Binary,
     pub stay: Retention,
-    /// Time limit for both to be back, from the order to restart.
+    /// Time limit for both to be back, from the order to restart, and from a cycle of their power.
     pub within: Duration,
+    /// The machines as the session found them; `None`: they are used in namespaces only.
+    pub found: Option<BySide<FoundMachine>>,
 }
 
 impl Hosts {
@@ -180,50 +185,34 @@ impl Hosts {
         by.map(|reached| reached.boot(&self.interrupt)).collect()
     }
 
-    /// Restarts both machines with this or their default kernel, and connects again.
+    /// Restarts both machines with this or their default kernel, and connects again. Also returns
+    /// why they are not as asked, if they answer all the same ([`Error::NotUp`]).
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    pub fn reboot(self, restarter: &Restarter, kernel: Option<&str>) -> Result<Self, Error> {
-        let begun = Instant::now();
-        let Restarter { binary, stay, within } = restarter;
+    pub fn reboot(
+        mut self,
+        restarter: &Restarter,
+        kernel: Option<&str>,
+    ) -> Result<(Self, Option<Error>), Error> {
+        let until = Instant::now() + restarter.within;
         let before = self.addresses();
-        let Self { places, own_addresses, program, interrupt } = self;
-        // Its last use: the program there is removed, and the connection closed.
-        let (mut restarts, mut interfaces) = (Vec::new(), Vec::new());
-        for (side, HostPlace { by, interface, .. }) in places {
-            let by = by.ok_or_else(|| not_restartable(&format!("the {side}"), HERE))?;
-            let (launcher, by_sudo) = (by.launcher.clone(), by.setup.by_sudo);
-            restarts.push(Restart { launcher, by_sudo, kernel: kernel.map(str::to_owned) });
-            interfaces.push(interface);
+        let restarts = self.restarts(kernel);
+        if restarts.len() < Side::BOTH.len() {
+            return Err(not_restartable("one of the machines", HERE));
         }
-        let launchers: Vec<&Launcher> = restarts.iter().map(|host| &host.launcher).collect();
-        let connect = || {
-            let all = RemoteHost::connect_all(&launchers, binary, *stay, &interrupt)?;
-            let mut all = all.into_iter().zip(&interfaces);
-            let places = BySide::from_fn(|_| {
-                let (by, interface) = all.next().expect("both machines are connected");
-                HostPlace::new(Some(by), interface.clone(), stay.lease)
-            });
-            let (program, interrupt) = (program.clone(), interrupt.clone());
-            Ok::<_, Error>(Self { places, own_addresses, program, interrupt })
-        };
+        // Its last use: the program there is removed, and the connection closed.
+        self.disconnect();
         // A machine that lost netassay answers over ssh all the same.
         let may_be_other = kernel.is_some() || before.is_err();
-        let mut connected = None;
+        let interrupt = self.interrupt.clone();
         let connected = before.and_then(|before| {
-            reach::reboot_all(&restarts, *within, &interrupt)?;
-            patiently(begun + *within, &interrupt, |until| {
-                // An error drops the connection: a machine may restart twice, or its sshd.
-                let hosts: Self = connected.take().map_or_else(connect, Ok)?;
-                let now = hosts.addresses()?;
-                if now == before {
-                    return Ok(hosts);
-                }
-                connected = Some(hosts);
-                *until = (*until).min(Instant::now() + FOR_ADDRESSES);
-                Err(Error::Failed(OTHER_ADDRESSES.to_owned()))
-            })
+            let not_up = match reach::reboot_all(&restarts, restarter.within, &interrupt) {
+                Ok(_) => None,
+                Err(not_up @ Error::NotUp { answers: true, .. }) => Some(not_up),
+                Err(error) => return Err(error),
+            };
+            Ok((self.connect(&restarts, restarter, until, before.as_ref())?, not_up))
         });
         if connected.is_err() && may_be_other {
             reach::restart_with_default(&restarts, &interrupt);
@@ -231,11 +220,65 @@ impl Hosts {
         connected
     }
 
+    /// The machines that are reached from here.
+    pub(crate) fn restarts(&self, kernel: Option<&str>) -> Vec<Restart> {
+        let restart = |(side, place): (Side, &HostPlace)| {
+            let by = place.by.as_ref()?;
+            let (launcher, by_sudo) = (by.launcher.clone(), by.setup.by_sudo);
+            let (kernel, out_of_band) = (kernel.map(str::to_owned), place.out_of_band.clone());
+            Some(Restart { side, launcher, by_sudo, kernel, out_of_band })
+        };
+        self.places.each_ref().into_iter().filter_map(restart).collect()
+    }
+
+    pub(crate) fn disconnect(&mut self) {
+        self.places.each_mut().into_iter().for_each(|(_, place)| place.by = None);
+    }
+
+    /// Connects again, once the interfaces have these addresses.
+    pub(crate) fn connect(
+        self,
+        restarts: &[Restart],
+        restarter: &Restarter,
+        until: Instant,
+        before: Option<&BySide<Addresses>>,
+    ) -> Result<Self, Error> {
+        let Restarter { binary, stay, found, .. } = restarter;
+        let launchers: Vec<&Launcher> = restarts.iter().map(|host| &host.launcher).collect();
+        let connect = || {
+            let mut hosts = self.clone();
+            let all = RemoteHost::connect_all(&launchers, binary, *stay, &self.interrupt)?;
+            for (restart, by) in restarts.iter().zip(all) {
+                hosts.places[restart.side].by = Some(by);
+            }
+            hosts.open_consoles()?;
+            Ok::<_, Error>(hosts)
+        };
+        let mut connected = None;
+        // A power cycle may have taken the time.
+        patiently(until.max(Instant::now() + FOR_ADDRESSES), &self.interrupt, |until| {
+            // An error drops the connection: a machine may restart twice, or its sshd.
+            let hosts: Self = connected.take().map_or_else(connect, Ok)?;
+            // A study in namespaces of one machine uses no interface there.
+            let now = if found.is_some() { hosts.addresses()? } else { None };
+            if now.as_ref() == before {
+                return Ok(hosts);
+            }
+            connected = Some(hosts);
+            *until = (*until).min(Instant::now() + FOR_ADDRESSES);
+            Err(Error::Failed(OTHER_ADDRESSES.to_owned()))
+        })
+    }
+
     fn addresses(&self) -> Result<Option<BySide<Addresses>>, Error> {
         let machines = two_machines::machines(self)?;
         let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
+        Ok(self.to_compare(there))
+    }
+
+    pub(crate) fn to_compare(&self, there: BySide<Addresses>) -> Option<BySide<Addresses>> {
         // Where the interfaces get netassay's own addresses, the present ones do not matter.
-        Ok((!self.own_addresses).then_some(there))
+        (!self.own_addresses).then_some(there)
     }
 }
 

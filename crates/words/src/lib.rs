@@ -46,8 +46,8 @@ pub use lists::{distinct, grouped};
 pub use mode::{CongestionControl, Direction, Reader, Sender};
 pub use pacing::{Pacing, Percent};
 pub use sanitised::{
-    LONGEST_REASON, escaped_json, is_plain, last_words, sanitised_json, sanitised_line, sanitised_lines,
-    shortened_reason,
+    LONGEST_REASON, escaped_json, is_plain, last_words, last_words_within, sanitised_json, sanitised_line,
+    sanitised_lines, shortened_reason,
 };
 pub use scenario::{Accelerated, Acceleration, Copies, Family, Nic, Scenario, VXLAN_OVERHEAD};
 pub use shell::{csv_field, fnv1a, shell_command, shell_word};

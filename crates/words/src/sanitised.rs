@@ -43,12 +43,17 @@ pub fn shortened_reason(text: &str) -> String {
 /// The end of a text, shortened as by [`shortened_reason`]: a program's last words tell more than
 /// its first. Begins with a mark if it was cut.
 pub fn last_words(text: &str) -> String {
+    last_words_within(text, LONGEST_REASON)
+}
+
+/// The end of a text as [`last_words`] has it, in at most this many bytes (or the mark alone).
+pub fn last_words_within(text: &str, most: usize) -> String {
     let near = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * LONGEST_REASON))..];
     let words = joined_lines(near);
-    if words.len() <= LONGEST_REASON && near.len() == text.len() {
+    if words.len() <= most && near.len() == text.len() {
         return words;
     }
-    let from = (words.len() + CUT_BEFORE.len()).saturating_sub(LONGEST_REASON);
+    let from = (words.len() + CUT_BEFORE.len()).saturating_sub(most).min(words.len());
     format!("{CUT_BEFORE}{}", &words[words.ceil_char_boundary(from)..])
 }
 

@@ -323,7 +323,13 @@ impl Journal {
             )
         })?;
         let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
-        let left = follow_each(&find(&self.directory)?, &self.machine, look)?;
+        let mut left = follow_each(&find(&self.directory)?, &self.machine, look)?;
+        // A machine that crashed has journals of changes that its restart reset.
+        let reset: Vec<PathBuf> = left
+            .extract_if(.., |left| left.fate == JournalFate::Restarted)
+            .map(|left| left.journal)
+            .collect();
+        follow_each(&reset, &self.machine, RestoreOptions::default())?;
         let is_in_the_way = |left: &JournalReport| match left.fate {
             // A journal of the session's other end: other sessions' have no claim.
             JournalFate::InUse => {

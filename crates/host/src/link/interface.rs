@@ -31,6 +31,10 @@ pub struct Link {
     pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,
+    /// The root queueing discipline: `fq_codel`, `mq` with several queues, `noqueue`. Files of
+    /// earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<String>,
     pub counters: LinkCounters,
     #[serde(skip)]
     pub permanent_address: Option<String>,
@@ -118,6 +122,7 @@ impl Link {
             libc::IFLA_MIN_MTU => self.min_mtu = number.filter(|mtu| *mtu != 0),
             libc::IFLA_MAX_MTU => self.max_mtu = number.filter(|mtu| *mtu != 0),
             libc::IFLA_ADDRESS => self.address = hardware_address(value),
+            libc::IFLA_QDISC => self.qdisc = text(value),
             libc::IFLA_PERM_ADDRESS => self.permanent_address = hardware_address(value),
             libc::IFLA_MASTER => self.master = number,
             libc::IFLA_GROUP => self.is_ours = number == Some(GROUP),

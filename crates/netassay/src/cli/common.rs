@@ -1,10 +1,11 @@
 //! Options of several commands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use stats::Correction;
+use store::is_server;
 use words::{Vocabulary, Word};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -16,11 +17,31 @@ pub(crate) enum Format {
     Json,
 }
 
+const FILE: &str = "netassay.db";
+
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Database {
-    /// The database
-    #[arg(long, value_name = "FILE", default_value = "netassay.db")]
+    /// The database: a file, or one on a PostgreSQL server, postgres://USER@HOST/NAME
+    /// (docs/fleets.md)
+    #[arg(long, value_name = "DATABASE", default_value = FILE)]
     pub(crate) db: PathBuf,
+    /// Where a study is pushed when it is measured.
+    #[arg(skip)]
+    pub(crate) server: Option<PathBuf>,
+}
+
+impl Database {
+    /// The file beside which other files are written.
+    pub(crate) fn file(&self) -> &Path {
+        if is_server(&self.db) { Path::new(FILE) } else { &self.db }
+    }
+
+    /// A study is measured into a file, also if it is for a server.
+    pub(crate) fn measure_into_file(&mut self) {
+        if is_server(&self.db) {
+            self.server = Some(std::mem::replace(&mut self.db, FILE.into()));
+        }
+    }
 }
 
 pub(super) const WIDE: &str = "Print every figure in tables of full width, and each sentence on one line";

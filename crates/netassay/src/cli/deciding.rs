@@ -11,7 +11,7 @@ use super::common::{Database, WIDE, word_of};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay advise\n  netassay advise 3 4 5 6 --goal throughput\n  netassay advise 3 --format md\n  netassay advise 3 --goal throughput --format sh > advice.sh\n  IF=eth0 sh advice.sh apply transmitter"
+    after_help = "Examples:\n  netassay advise\n  netassay advise 3 4 5 6 --goal throughput\n  netassay advise 3 --format md\n  netassay advise --fleet --goal cpu\n  netassay advise 3 --goal throughput --format sh > advice.sh\n  IF=eth0 sh advice.sh apply transmitter"
 )]
 pub(crate) struct Advise {
     /// Stored studies: numbers, tags or names (`netassay db list`) [default: the newest]
@@ -19,6 +19,10 @@ pub(crate) struct Advise {
     pub(crate) studies: Vec<String>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    /// Over all pairs of machines that the study's campaign measured: what holds on how many of
+    /// them, and on which not (docs/fleets.md)
+    #[arg(long)]
+    pub(crate) fleet: bool,
     #[arg(long, help = WIDE)]
     pub(crate) wide: bool,
     #[command(flatten)]
@@ -58,7 +62,7 @@ pub(crate) enum AdviceFormat {
 #[command(
     override_usage = "netassay gate [OPTIONS] --fail-if <BOUND> --baseline <STUDY> [STUDY]\n       netassay gate [OPTIONS] --fail-if <BOUND> --baseline-condition <CONDITION> [STUDY]",
     group(ArgGroup::new("beside").required(true).args(["baseline", "baseline_condition"])),
-    after_help = "Exit codes: 0 pass, 10 fail, 11 inconclusive (or as --inconclusive says). docs/ci.md has workflows for GitHub and GitLab.\n\nExamples:\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --fail-if 'cpu > +3%'\n  netassay gate --baseline 3 --fail-if 'kernel_instructions_packet > +0.5%' --require-complete\n  netassay gate kernel-ab --baseline-condition kernel=running --fail-if 'latency_p99 > +20us'\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --format junit -o gate.xml"
+    after_help = "Exit codes: 0 pass, 10 fail, 11 inconclusive (or as --inconclusive says). docs/ci.md has workflows for GitHub and GitLab.\n\nExamples:\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --fail-if 'cpu > +3%'\n  netassay gate --baseline 3 --fail-if 'kernel_instructions_packet > +0.5%' --require-complete\n  netassay gate kernel-ab --baseline-condition kernel=running --fail-if 'latency_p99 > +20us'\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --format junit -o gate.xml\n  netassay gate new --baseline main --fleet --fail-if 'throughput < -2%'"
 )]
 pub(crate) struct Gate {
     /// The stored study to judge: its number, a tag or its name [default: the newest]
@@ -71,6 +75,10 @@ pub(crate) struct Gate {
     /// in that factor alone
     #[arg(long, value_name = "CONDITION | FACTOR=LEVEL")]
     pub(crate) baseline_condition: Option<String>,
+    /// Judge the campaign of the study over the pairs of machines that the baseline's campaign
+    /// measured too (docs/fleets.md)
+    #[arg(long, conflicts_with = "baseline_condition")]
+    pub(crate) fleet: bool,
     /// A metric, < or >, and how far it may differ from the baseline: 'throughput < -2%' (of the
     /// baseline), 'latency_p99 > +20us'; repeatable
     #[arg(long, value_name = "BOUND", required = true)]

@@ -117,16 +117,37 @@ pub(crate) enum DbCommand {
         #[command(flatten)]
         database: Database,
     },
-    /// Add the studies of a packed file to the database
+    /// Add the studies of packed files to the database
     Unpack {
         /// A file that `netassay db pack` wrote, or any database of netassay
-        file: PathBuf,
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
         #[command(flatten)]
         database: Database,
     },
+    /// Add stored studies to another database: one on a server, of many machines
+    #[command(
+        after_help = "Examples:\n  netassay db push --to postgres://lab@db.example/bench\n  netassay db push 3 --db rack1.db --to postgres://lab@db.example/bench"
+    )]
+    Push {
+        /// The studies: numbers, tags or names (`netassay db list`) [default: all]
+        #[arg(value_name = "STUDY")]
+        studies: Vec<String>,
+        /// The database that they are added to, as far as they are not there
+        #[arg(long, value_name = "DATABASE")]
+        to: PathBuf,
+        #[command(flatten)]
+        database: Database,
+    },
+    /// Make netassay's tables in a PostgreSQL database, or update them to this version
+    Migrate {
+        /// The database: postgres://OWNER@HOST/NAME; its owner may create a schema
+        #[arg(long, value_name = "DATABASE")]
+        db: PathBuf,
+    },
     /// Write a stored study's measurements for other tools
     #[command(
-        after_help = "Examples:\n  netassay db export --format stat -o results\n  netassay db export 3 --format csv > runs.csv"
+        after_help = "Examples:\n  netassay db export --format stat -o results\n  netassay db export 3 --format csv > runs.csv\n  netassay db export 3 --format parquet -o runs.parquet"
     )]
     Export {
         /// The study: its number, a tag or its name (`netassay db list`) [default: the newest]
@@ -153,4 +174,6 @@ pub(crate) enum ExportFormat {
     Csv,
     /// CSV: the counters over time, one row for each run, side and moment
     Series,
+    /// One row for each run, one column for each metric: for DuckDB and pandas
+    Parquet,
 }

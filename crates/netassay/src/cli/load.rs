@@ -57,7 +57,7 @@ const TESTBED: &[&str] = &[
 fn help() -> String {
     let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
     format!(
-        "Keys of the traffic (netassay explain KEY): {}.\n\nKeys of its testbed (docs/studies.md): {}, and any feature \
+        "Keys of the traffic (netassay help KEY): {}.\n\nKeys of its testbed (docs/studies.md): {}, and any feature \
          of `ethtool -k`, on both sides or on one: tso=off, rx-gro-hw=on, receiver.gro=off.\n\n{EXAMPLES}",
         keys.join(", "),
         TESTBED.join(", ")

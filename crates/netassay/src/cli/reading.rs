@@ -150,7 +150,7 @@ const BETTER: &[OptionChoice<Better>] = &[
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay history\n  netassay history quick --condition 'ipv4 offloads=none' -o history.svg\n  netassay history --tags 'v6.*' --metric receiver.cpu\n  netassay history nightly --last 30 --format json"
+    after_help = "Examples:\n  netassay history\n  netassay history quick --condition 'ipv4 offloads=none' -o history.svg\n  netassay history --tags 'v6.*' --metric receiver.cpu\n  netassay history nightly --last 30 --format json\n  netassay history nightly --fleet --last 10"
 )]
 pub(crate) struct History {
     /// The name of the studies, or the number or tag of one [default: that of the newest]
@@ -168,7 +168,11 @@ pub(crate) struct History {
     /// The order of the studies [default: version with --tags, else time]
     #[arg(long, value_parser = word_of::<HistoryOrder>())]
     pub(crate) order: Option<HistoryOrder>,
-    /// Only so many studies, the newest
+    /// Over pairs of machines: the campaigns of the study, each with the mean over the pairs that
+    /// all of them measured (docs/fleets.md)
+    #[arg(long)]
+    pub(crate) fleet: bool,
+    /// Only so many studies or campaigns, the newest
     #[arg(long, value_name = "COUNT", default_value = "200")]
     pub(crate) last: NonZeroUsize,
     /// The confidence with which a history without a change shows none

@@ -75,10 +75,16 @@ pub(crate) struct RunFlags {
     /// (with --pair) The campaign that the pair belongs to: what it has measured is not repeated
     #[arg(long = "campaign", value_name = "NAME", requires = "pair")]
     pub(crate) of_campaign: Option<String>,
+    /// (with --campaign) Which measurement of the reference pair this is: the first counts
+    #[arg(long, value_name = "ORDINAL", requires = "of_campaign", hide = true, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) repeat: Option<u32>,
     /// The process with which this one ends
     #[arg(long, value_name = "PROCESS", hide = true)]
     pub(crate) parent: Option<u32>,
-    /// (boots.how=reboot) How long both machines may take to be back after a reboot [default: 10m]
+    /// (with --resume) Also try again what crashed a machine
+    #[arg(long, requires = "resume")]
+    pub(crate) again: bool,
+    /// How long both machines may take to be back after a reboot or a crash [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) reboot_within: Option<std::time::Duration>,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use testbed::reach::HostSpec;
 
 use super::common::{Formatted, TurnFlags};
@@ -11,10 +11,8 @@ use super::run::CampaignFlags;
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "netassay trace [OPTIONS] <PATH | STUDY> [KEY=VALUE]...\n       netassay trace [OPTIONS] --paths [PATH]... [KEY=VALUE]...\n       netassay trace [OPTIONS] --from <STORED>\n       netassay trace merge <DATABASE>...",
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    after_help = "Keys of a path: those of `netassay load`, exact=true (counts instructions instead of time, in an emulated virtual machine), trace.batch=N and trace.rounds=N (messages of a batch, and batches), trace.readers=asleep (requests and answers; readers sleep until a packet wakes them), trace.profile=true (samples the functions that take the CPU, without probes). Without `message`, 1 and 1400 bytes are traced. Keys of a study: those that `--set` of `netassay run` changes.\n\nExamples:\n  netassay trace --paths\n  netassay trace udp-tx inside=guest kernel=linux-image-cloud-amd64 message=1\n  netassay trace tcp-tx exact=true kernel=linux-image-cloud-amd64\n  netassay trace udp-rx exact=true trace.readers=asleep message=1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace udp-rx --host root@a\n  netassay trace udp-rx scenario=vm kernel=linux-image-cloud-amd64 busy_poll=50us\n  netassay trace udp-rx --transmitter root@a --receiver root@b\n  netassay trace path-checksum kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db"
+    override_usage = "netassay trace [OPTIONS] <PATH | STUDY> [KEY=VALUE]...\n       netassay trace [OPTIONS] --paths [PATH]... [KEY=VALUE]...\n       netassay trace [OPTIONS] --from <STORED>",
+    after_help = "Keys of a path: those of `netassay load`, exact=true (counts instructions instead of time, in an emulated virtual machine), trace.batch=N and trace.rounds=N (messages of a batch, and batches), trace.readers=asleep (requests and answers; readers sleep until a packet wakes them), trace.profile=true (samples the functions that take the CPU, without probes). Without `message`, 1 and 1400 bytes are traced. Keys of a study: those that `--set` of `netassay run` changes.\n\nExamples:\n  netassay trace --paths\n  netassay trace udp-tx inside=guest kernel=linux-image-cloud-amd64 message=1\n  netassay trace tcp-tx exact=true kernel=linux-image-cloud-amd64\n  netassay trace udp-rx exact=true trace.readers=asleep message=1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace udp-rx --host root@a\n  netassay trace udp-rx scenario=vm kernel=linux-image-cloud-amd64 busy_poll=50us\n  netassay trace udp-rx --transmitter root@a --receiver root@b\n  netassay trace path-checksum kernel=linux-image-cloud-amd64\n  netassay trace --from 3"
 )]
 pub(crate) struct Trace {
     /// The path: a bundled one, or a file; or a study, whose conditions are compared stage by
@@ -46,8 +44,6 @@ pub(crate) struct Trace {
     /// Print the stages of this stored study (number, tag or name), and measure nothing
     #[arg(long, value_name = "STORED", conflicts_with_all = ["words", "paths", "chart", "tracepoints", "host", "transmitter", "receiver", "hosts", "dry_run", "resume", "keep_disturbed"])]
     pub(crate) from: Option<String>,
-    #[command(subcommand)]
-    pub(crate) action: Option<TraceAction>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
     #[command(flatten)]
@@ -61,19 +57,4 @@ impl Trace {
     pub(crate) fn names_a_machine(&self) -> bool {
         self.host.is_some() || self.hosts.names_any()
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TraceAction {
-    /// The least and the most that each stage costs, over traced studies of several databases
-    Merge {
-        /// The databases, one of each machine or kernel
-        #[arg(required = true, value_name = "DATABASE")]
-        databases: Vec<PathBuf>,
-        /// The study in each (number, tag or name) [default: the newest that was traced]
-        #[arg(long, value_name = "STORED")]
-        study: Option<String>,
-        #[command(flatten)]
-        output: Formatted,
-    },
 }

@@ -1,14 +1,14 @@
 //! `netassay db`: stored studies as a person keeps them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use report::document::Block;
 use report::views;
 use results::ListedStudy;
 use serde_json::json;
-use store::{Contents, Moved, Store, StudyId, Tag};
+use store::{Contents, KnownStudy, Moved, Store, StudyId, Tag};
 
-use crate::cli::{DbCommand, Formatted, Stored};
+use crate::cli::{Database, DbCommand, Formatted, Stored};
 use crate::commands::export::export;
 use crate::commands::stored::{newest_called, require};
 use crate::failure::{Failure, bail, say};
@@ -24,7 +24,17 @@ pub(crate) fn db(command: &DbCommand) -> Result<(), Failure> {
             remove(&database.db, study, *dry_run, output)
         }
         DbCommand::Pack { studies, output, database } => pack(&database.db, studies, output),
-        DbCommand::Unpack { file, database } => unpack(&database.db, file),
+        DbCommand::Unpack { files, database } => unpack(&database.db, files),
+        DbCommand::Push { studies, to, database } => {
+            let store = Store::open_read_only(&database.db)?;
+            let chosen = chosen(&store, studies)?;
+            if chosen.is_empty() {
+                bail!(Nothing, "{} holds no study", named(&database.db));
+            }
+            refuse_incomplete_pair(&store, &chosen)?;
+            push(&store, &chosen, to)
+        }
+        DbCommand::Migrate { db } => migrate(db),
         DbCommand::Export { study, format, metric, output, database } => {
             export(&database.db, study.as_deref(), *format, metric.as_deref(), output.as_deref())
         }
@@ -83,33 +93,105 @@ fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
 }
 
 fn pack(db: &Path, words: &[String], into: &Path) -> Result<(), Failure> {
+    if store::is_server(into) {
+        bail!(Usage, "{} is no file: `netassay db push` adds studies to a server", named(into));
+    }
     let store = Store::open_read_only(db)?;
-    let studies: Result<Vec<StudyId>, Failure> =
-        words.iter().map(|word| newest_called(&store, word)).collect();
-    let packed = store.pack(&studies?, into)?;
+    let packed = store.pack(&chosen(&store, words)?, into)?;
     say(&format!("packed {} into {}", moved(&packed), named(into)));
     Ok(())
 }
 
-fn unpack(db: &Path, file: &Path) -> Result<(), Failure> {
+/// A file that cannot be added costs itself: the others are added.
+fn unpack(db: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    let (mut opened, mut failed) = (None, None);
+    for file in files {
+        if let Err(failure) = unpack_file(&mut opened, db, file)
+            && let Some(before) = failed.replace(failure)
+        {
+            say(&format!("netassay: {before}"));
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn unpack_file(opened: &mut Option<Store>, db: &Path, file: &Path) -> Result<(), Failure> {
     require(file)?;
     // Before a database is made for it.
     let packed = Store::open_read_only(file)?;
-    let (added, known) = Store::open(db)?.unpack(&packed)?;
-    let (file, db) = (named(file), named(db));
-    for (from, here) in &known {
-        say(&format!("study {from} of {file} is in {db} already: study {here}"));
+    refuse_incomplete_pair(&packed, &chosen(&packed, &[])?)?;
+    let store = match opened.take() {
+        Some(store) => store,
+        None => Store::open(db)?,
+    };
+    let (added, known) = opened.insert(store).unpack(&packed)?;
+    if added.is_empty() && known.is_empty() {
+        bail!(Nothing, "{} holds no study", named(file));
     }
-    for moved in &added {
+    say_added(&added, &known, "unpacked", file, db);
+    Ok(())
+}
+
+/// The studies that words mean; without words all.
+fn chosen(store: &Store, words: &[String]) -> Result<Vec<StudyId>, Failure> {
+    if words.is_empty() {
+        return Ok(store.studies()?.iter().map(|row| row.id).collect());
+    }
+    words.iter().map(|word| newest_called(store, word)).collect()
+}
+
+/// Refuses a server that could not take the study, before it is measured.
+pub(crate) fn check_server(database: &Database) -> Result<(), Failure> {
+    database.server.as_ref().map_or(Ok(()), |server| Ok(Store::open(server).map(drop)?))
+}
+
+/// Adds studies to another database, and says under which numbers.
+pub(crate) fn push(store: &Store, studies: &[StudyId], to: &Path) -> Result<(), Failure> {
+    let (added, known) = Store::open(to)?.add_from(store, studies)?;
+    say_added(&added, &known, "pushed", store.path(), to);
+    Ok(())
+}
+
+fn say_added(added: &[Moved], known: &[KnownStudy], done: &str, from: &Path, to: &Path) {
+    let (from, to) = (named(from), named(to));
+    for (study, there) in known {
+        say(&format!("study {study} of {from} is in {to} already: study {there}"));
+    }
+    for moved in added {
         for tag in &moved.tags_taken {
             let tag = words::sanitised_line(tag);
             say(&format!("study {} comes without its tag {tag}: another study has it", moved.to));
         }
     }
     if !added.is_empty() {
-        say(&format!("unpacked {} into {db}", moved(&added)));
-    } else if known.is_empty() {
-        bail!(Nothing, "{file} holds no study");
+        say(&format!("{done} {} into {to}", moved(added)));
+    }
+}
+
+fn migrate(db: &Path) -> Result<(), Failure> {
+    if !store::is_server(db) {
+        bail!(Usage, "{} is a file: it is updated when a study is recorded into it", named(db));
+    }
+    let name = named(db);
+    match store::migrate(db)? {
+        (before, now) if before == now => say(&format!("the tables of {name} are of schema {now} already")),
+        (0, now) => say(&format!("{name} has the tables of schema {now}")),
+        (before, now) => say(&format!("the tables of {name} went from schema {before} to {now}")),
+    }
+    Ok(())
+}
+
+/// A campaign has one study of a pair: added before it is whole, it would keep the whole one out.
+fn refuse_incomplete_pair(store: &Store, studies: &[StudyId]) -> Result<(), Failure> {
+    let rows = store.studies()?.into_iter().filter(|row| studies.contains(&row.id));
+    for store::StudyRow { id, status, pair, .. } in rows {
+        if let Some(pair) = pair.filter(|_| status != store::StudyStatus::Complete) {
+            let file = named(store.path());
+            bail!(
+                Nothing,
+                "study {id} of {file} measures pair {pair}, and is not complete ({status}): start its task again (`netassay fleet status` tells how far it is)"
+            );
+        }
     }
     Ok(())
 }

@@ -24,8 +24,9 @@ pub(crate) fn doctor(
     hosts: &HostFlags,
     output: &Formatted,
 ) -> Result<ExitCode, Failure> {
-    let pairs = pairs(hosts)?;
-    if pairs.len() > 1 && hosts.pair.is_none() {
+    // The process of a pair reads the file of hosts once: it may name thousands.
+    let pairs = if hosts.pair.is_none() { pairs(hosts)? } else { Vec::new() };
+    if pairs.len() > 1 {
         return examine_fleet(&pairs, output);
     }
     let interrupt = signals::interrupt()?;

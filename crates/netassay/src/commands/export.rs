@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use host::user_file::refuse_planted;
@@ -11,7 +12,7 @@ use study::metric::Metric;
 use crate::cli::ExportFormat;
 use crate::commands::stored::study_of;
 use crate::failure::{Failure, bail, say};
-use crate::output::{MayReplace, named, print, write};
+use crate::output::{MayReplace, named, print, print_bytes, write, write_bytes};
 
 pub(crate) fn export(
     db: &Path,
@@ -32,10 +33,24 @@ pub(crate) fn export(
             }
             store::export::series(&stored, &series)
         }
+        ExportFormat::Parquet => return parquet(&stored, output),
     };
     match output {
         Some(path) => write(path, &text, MayReplace::OwnFile),
         None => print(&text),
+    }
+}
+
+fn parquet(stored: &StoredStudy, output: Option<&Path>) -> Result<(), Failure> {
+    let Some(bytes) = store::export::parquet(stored) else {
+        bail!(Environment, "this build of netassay writes no Parquet: build it with `--features parquet`");
+    };
+    match output {
+        Some(path) => write_bytes(path, &bytes, MayReplace::OwnFile),
+        None if io::stdout().is_terminal() => {
+            bail!(Usage, "Parquet is for programs: name a file with --output")
+        }
+        None => print_bytes(&bytes),
     }
 }
 

@@ -1,7 +1,14 @@
 //! One study on every pair of a file of hosts. Each pair is measured by a process of its own, into
 //! a file of its own: a pair that fails costs itself alone.
 
-use std::collections::BTreeMap;
+mod order;
+mod script;
+mod status;
+
+pub(crate) use script::script;
+pub(crate) use status::status;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,13 +21,15 @@ use agent::Interrupt;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use report::views;
-use results::{ComparisonRequest, FleetResults};
-use store::{FleetPair, Store, StudyStatus, now_unix_ms};
+use results::{ComparisonRequest, FleetResults, PairStudies};
+use store::{FleetPair, Outline, Store, StoredStudy, StudyId, StudyStatus, now_unix_ms};
+use study::metric::Metric;
 use study::{Plan, Study};
 
 use crate::again::again_without;
 use crate::cli::{Formatted, OverPairs, RunFlags};
-use crate::commands::hosts::PairOfHosts;
+use crate::commands::db::{check_server, push};
+use crate::commands::hosts::{PairOfHosts, texts_on_pairs};
 use crate::commands::report::fleet_report_path;
 use crate::commands::run::asked;
 use crate::commands::stored::study_of;
@@ -29,8 +38,12 @@ use crate::failure::{Failure, bail, say};
 use crate::machine::PROGRAM;
 use crate::output::{self, MayReplace, named};
 use crate::signals;
+use order::in_order;
 
 const GLANCE: Duration = Duration::from_millis(200);
+
+/// The largest number of machines in several pairs that are named.
+const TOLD: usize = 8;
 
 /// Measures the study on all pairs that its campaign has not measured yet, and shows what was found
 /// over all of them.
@@ -46,38 +59,76 @@ pub(crate) fn measure_pairs(
     let interrupt = signals::interrupt()?;
     let db = &flags.campaign.database.db;
     let mut store = Store::open(db)?;
+    check_server(&flags.campaign.database)?;
     let campaign = match &flags.campaign.resume {
         None => format!("{}@{:x}", study.name, now_unix_ms()),
         Some(word) => to_resume(&store, &study, word.as_deref())?,
     };
+    refuse_another_study(&store, &campaign, &study)?;
     let files = db.with_extension("pairs");
     let missing = missing(&mut store, &study, &campaign, pairs, &files)?;
     let at_once = usize::from(flags.at_once.unwrap_or(1));
-    let to_measure = results::counted(missing.len(), "pair");
-    say(&format!("netassay: campaign {campaign}: {to_measure} to measure, {at_once} at once"));
+    if at_once > 1 {
+        say_shared(&missing);
+    }
+    let repeats = missing.iter().filter(|one| one.pair.repeat > 1).count();
+    let to_measure = results::counted(missing.len() - repeats, "pair");
+    let again = match repeats {
+        0 => String::new(),
+        _ => format!(", the reference pair {repeats} times more"),
+    };
+    say(&format!("netassay: campaign {campaign}: {to_measure} to measure{again}, {at_once} at once"));
     measure(&mut store, missing, &files, at_once, &interrupt)?;
     let found = results_of(&store, &campaign, None)?;
+    if let Some(server) = &flags.campaign.database.server {
+        let rows = store.pairs(&campaign)?;
+        let complete: Vec<StudyId> = rows.iter().filter_map(|row| row.study).collect();
+        push(&store, &complete, server)?;
+    }
     show_fleet(&found, &flags.output)?;
     if !(flags.no_report || found.pairs.is_empty()) {
         let page = fleet_report_path(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
     }
-    Ok(ExitCode::from(match found.not_measured.is_empty() {
+    Ok(ExitCode::from(match found.is_complete() {
         true => exit::OK,
         false if interrupt.is_tripped() => exit::INTERRUPTED,
         false => exit::SOME_FAILED,
     }))
 }
 
-/// The results of a campaign; `by`: in groups by this label too.
+/// The results of a campaign; `by`: in groups by this label or recorded setting too.
 pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Result<FleetResults, Failure> {
-    let rows = store.pairs(campaign)?;
-    if let Some(label) = by.filter(|label| !rows.iter().any(|row| row.pair.labels.contains_key(*label))) {
-        bail!(Usage, "--by {label}: no pair of this campaign has this label; the file of hosts names labels");
+    FleetResults::new(&store.pairs(campaign)?, by, &StoredPairs(store))
+}
+
+struct StoredPairs<'s>(&'s Store);
+
+impl StoredPairs<'_> {
+    fn metrics(plan: &Plan) -> Vec<Metric> {
+        results::metrics_to_compare(plan, &ComparisonRequest::default())
     }
-    let metrics = |plan: &Plan| results::metrics_to_compare(plan, &ComparisonRequest::default());
-    FleetResults::new(&rows, by, |study| Ok(store.outline(study, metrics)?.sanitised()))
+}
+
+impl PairStudies for StoredPairs<'_> {
+    type Error = Failure;
+
+    fn means(&self, study: StudyId) -> Result<Outline, Failure> {
+        Ok(self.0.boot_means(study, Self::metrics)?.sanitised())
+    }
+
+    fn environments(&self, study: StudyId) -> Result<Outline, Failure> {
+        Ok(self.0.environments(study)?.sanitised())
+    }
+
+    fn outline(&self, study: StudyId) -> Result<Outline, Failure> {
+        Ok(self.0.outline_without_disturbed(study, Self::metrics)?.sanitised())
+    }
+
+    fn stored_study(&self, study: StudyId) -> Result<StoredStudy, Failure> {
+        Ok(self.0.load(study)?.sanitised())
+    }
 }
 
 /// In the JSON it is one field: the output of one study has other fields.
@@ -85,14 +136,24 @@ pub(crate) fn show_fleet(found: &FleetResults, output: &Formatted) -> Result<(),
     output::show_view(&BTreeMap::from([("fleet", found)]), output, |_, wide| views::fleet(found, wide))
 }
 
-/// The results of the campaign that measured this study, or the newest one.
+/// The results of the campaign that a word means ([`campaign_of`]).
 pub(crate) fn fleet_of(store: &Store, word: Option<&str>, over: &OverPairs) -> Result<FleetResults, Failure> {
+    results_of(store, &campaign_of(store, word)?, over.by.as_deref())
+}
+
+/// The campaign of this name, or the one that measured this study; without a word the newest study.
+pub(crate) fn campaign_of(store: &Store, word: Option<&str>) -> Result<String, Failure> {
+    // No study and no tag has such a name.
+    if let Some(campaign) = word.filter(|word| word.contains('@'))
+        && !store.pairs(campaign)?.is_empty()
+    {
+        return Ok(campaign.to_owned());
+    }
     let study = study_of(store, word)?;
-    let row = store.studies()?.into_iter().find(|row| row.id == study);
-    let Some(pair) = row.and_then(|row| row.pair) else {
+    let Some(pair) = store.pair_of(study)? else {
         bail!(Nothing, "study {study} was not measured on a pair of a fleet: leave --fleet out");
     };
-    results_of(store, &pair.campaign, over.by.as_deref())
+    Ok(pair.campaign)
 }
 
 /// The campaign of a stored study, or the newest one of this study.
@@ -108,6 +169,39 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<String,
     campaigns.into_iter().next_back().ok_or_else(|| {
         Failure::Nothing(format!("no campaign of {:?} over pairs is stored: leave --resume out", study.name))
     })
+}
+
+/// # Errors
+/// A pair that the campaign measured by another study.
+fn refuse_another_study(store: &Store, campaign: &str, study: &Study) -> Result<(), Failure> {
+    let texts = texts_on_pairs(study)?;
+    for row in store.studies()? {
+        let Some(pair) = row.pair.filter(|pair| pair.campaign == campaign) else { continue };
+        if !texts.contains(&row.toml) {
+            let (id, ways) = (row.id, "restore its file and what --set changed, or leave --resume out");
+            bail!(
+                Usage,
+                "campaign {campaign} measured pair {pair} by another study, stored as study {id}: {ways}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Says which machines are in several pairs.
+fn say_shared(missing: &[PairToMeasure]) {
+    let mut pairs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for one in missing {
+        for machine in &one.machines {
+            pairs.entry(machine).or_default().insert(&one.pair.name);
+        }
+    }
+    for (machine, pairs) in pairs.into_iter().filter(|(_, pairs)| pairs.len() > 1).take(TOLD) {
+        let names = results::first_of(&pairs.into_iter().collect::<Vec<_>>(), TOLD);
+        say(&format!(
+            "netassay: {machine} is in the pairs {names}, which wait for each other: give each pair machines of its own"
+        ));
+    }
 }
 
 struct PairToMeasure {
@@ -128,31 +222,27 @@ fn missing(
     pairs: &[PairOfHosts],
     files: &Path,
 ) -> Result<Vec<PairToMeasure>, Failure> {
-    let named = |pair: &PairOfHosts| FleetPair {
+    let order = in_order(pairs, study.protocol.seed);
+    let named = |(pair, repeat): &(&PairOfHosts, u32)| FleetPair {
         campaign: campaign.to_owned(),
         name: pair.name.clone(),
         labels: pair.labels.clone(),
+        repeat: *repeat,
     };
-    let known: Vec<FleetPair> = pairs.iter().map(named).collect();
+    let known: Vec<FleetPair> = order.iter().map(named).collect();
     store.begin_fleet(&known)?;
-    let rows = store.pairs(campaign)?;
-    let is_measured =
-        |pair: &FleetPair| rows.iter().any(|row| row.pair.name == pair.name && row.study.is_some());
+    let measured = store.pairs(campaign)?.into_iter().filter(|row| row.study.is_some());
+    let measured: BTreeSet<String> = measured.map(|row| row.pair.to_string()).collect();
     let of_campaign = words::fnv1a(campaign.as_bytes());
-    let mut missing: Vec<PairToMeasure> = known
-        .into_iter()
-        .zip(pairs)
-        .filter(|(pair, _)| !is_measured(pair))
-        .map(|(pair, hosts)| PairToMeasure {
+    let missing = known.into_iter().zip(order).filter(|(pair, _)| !measured.contains(&pair.to_string()));
+    Ok(missing
+        .map(|(pair, (hosts, _))| PairToMeasure {
             // An earlier campaign may have left a file of this pair, to be resumed.
-            file: files.join(format!("{}-{of_campaign:016x}.db", pair.name)),
+            file: files.join(format!("{pair}-{of_campaign:016x}.db")),
             machines: hosts.machines(),
             pair,
         })
-        .collect();
-    let seed = study.protocol.seed;
-    missing.sort_by_cached_key(|one| words::fnv1a(format!("{seed} {}", one.pair.name).as_bytes()));
-    Ok(missing)
+        .collect())
 }
 
 /// Side by side where pairs share no machine.
@@ -179,7 +269,9 @@ fn measure(
             let mut busy = running.values().flat_map(|one| &one.machines);
             !busy.any(|machine| one.machines.contains(machine))
         };
-        let next = missing.iter().position(is_free);
+        // A repeat of the reference pair waits for the pairs in front of it.
+        let mut waiting = missing.iter().enumerate();
+        let next = waiting.position(|(place, one)| (place == 0 || one.pair.repeat == 1) && is_free(one));
         if let Some(next) = next.filter(|_| running.len() < at_once && !interrupt.is_tripped()) {
             let of = missing.remove(next);
             match start(&of, &ended) {
@@ -199,14 +291,30 @@ fn measure(
 
 /// Adds the study of a pair that is complete. The file of another one stays, to be resumed.
 fn conclude(store: &mut Store, of: &PairToMeasure, why: String) -> Result<(), Failure> {
+    let mut is_complete = false;
     let failure = match add(store, of) {
-        Ok(true) => None,
+        Ok(true) => {
+            is_complete = true;
+            crash_of(store, &of.pair)?
+        }
         Ok(false) => Some(why),
         Err(failure) => Some(failure.to_string()),
     };
-    let words = if failure.is_none() { "complete" } else { "not complete; --resume continues it" };
-    say(&format!("netassay: pair {}: {words}", of.pair.name));
+    let words = if is_complete { "complete" } else { "not complete; --resume continues it" };
+    say(&format!("netassay: pair {}: {words}", of.pair));
     Ok(store.set_failure(&of.pair, failure.as_deref())?)
+}
+
+/// The runs that a pair lacks since they crashed a machine.
+fn crash_of(store: &Store, pair: &FleetPair) -> Result<Option<String>, Failure> {
+    let Some(study) = store.study_of(pair)? else { return Ok(None) };
+    let stored = store.load_with(study, &[])?;
+    let crashes = stored.crashes();
+    let words = |why: &&str| {
+        let (left_out, name) = (results::counted(crashes.len(), "condition"), &pair.name);
+        format!("{left_out} left out of a boot (--pair {name} --resume {study} --again tries again): {why}")
+    };
+    Ok(crashes.values().next_back().map(words))
 }
 
 /// Whether the pair's study is complete, and now in the database.
@@ -234,9 +342,14 @@ fn add(store: &mut Store, of: &PairToMeasure) -> Result<bool, Failure> {
 
 /// Starts the process of a pair. Its messages are shown with the pair's name.
 fn start(of: &PairToMeasure, ended: &Sender<Ended>) -> Result<u32, Failure> {
+    let given = again_without(&["--at-once", "--db", "--progress", "--format"], &["--wide", "--no-report"]);
+    // It goes with --resume, which was taken away: the process finds the study of its pair.
+    let resume = given.iter().any(|word| word == "--again").then_some("--resume");
     let mut child = Command::new(PROGRAM)
-        .args(again_without(&["--at-once", "--db", "--progress", "--format"], &["--wide", "--no-report"]))
+        .args(given)
+        .args(resume)
         .args(["--no-report", "--progress", "plain", "--pair", &of.pair.name])
+        .args(["--repeat", &of.pair.repeat.to_string()])
         .args(["--campaign", &of.pair.campaign, "--parent", &std::process::id().to_string(), "--db"])
         .arg(&of.file)
         .stdin(Stdio::null())
@@ -245,7 +358,7 @@ fn start(of: &PairToMeasure, ended: &Sender<Ended>) -> Result<u32, Failure> {
         .spawn()
         .map_err(|error| Failure::Environment(format!("netassay cannot be started: {error}")))?;
     let process = child.id();
-    let (ended, name) = (ended.clone(), of.pair.name.clone());
+    let (ended, name) = (ended.clone(), of.pair.to_string());
     thread::spawn(move || {
         let last_words = forward(&mut child, &name);
         let why = match child.wait() {

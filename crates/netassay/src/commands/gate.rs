@@ -6,14 +6,16 @@ use std::process::ExitCode;
 use report::Layout;
 use report::document::{markdown, terminal};
 use report::views;
-use results::GateCases;
 use results::gate::{
     Acknowledgement, GateError, GateOutcome, GateRequest, MOST_BYTES, acknowledgements, check_request,
     day_of_instant,
 };
+use results::{GateCases, PooledCampaigns};
 use store::Store;
+use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
+use crate::commands::fleet::campaign_of;
 use crate::commands::stored::{newest_called, study_of};
 use crate::commands::study_files::read_text;
 use crate::exit;
@@ -79,6 +81,9 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
         let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &metrics)?.sanitised();
         return Ok(GateCases::within(&stored, word, &metrics)?);
     }
+    if flags.fleet {
+        return cases_over_pairs(&store, flags, &metrics);
+    }
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
     let study = study_of(&store, flags.study.as_deref())?;
     if baseline == study {
@@ -87,6 +92,23 @@ fn cases(flags: &Gate) -> Result<GateCases, Failure> {
     let outline = |id| store.outline(id, |_| metrics.clone());
     let (baseline, study) = (outline(baseline)?.sanitised(), outline(study)?.sanitised());
     Ok(GateCases::between(&baseline, &study, &metrics)?)
+}
+
+fn cases_over_pairs(store: &Store, flags: &Gate, metrics: &[Metric]) -> Result<GateCases, Failure> {
+    let both = [flags.baseline.as_deref(), flags.study.as_deref()];
+    let [baseline, study] = both.map(|word| campaign_of(store, word));
+    let (baseline, study) = (baseline?, study?);
+    if baseline == study {
+        bail!(Usage, "both are campaign {study}: name a study of another campaign as the baseline");
+    }
+    let rows = [store.pairs(&baseline)?, store.pairs(&study)?];
+    let means = |id| Ok::<_, Failure>(store.boot_means(id, |_| metrics.to_vec())?.sanitised());
+    let environments = |id| Ok::<_, Failure>(store.environments(id)?.sanitised());
+    let pooled = PooledCampaigns::new(&rows, means, environments)?;
+    let [baseline, study] = pooled.outlines.as_slice() else {
+        bail!(Internal, "two campaigns have two outlines");
+    };
+    Ok(GateCases::over_pairs(baseline, study, metrics, &pooled.left_out)?)
 }
 
 fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {

@@ -8,7 +8,6 @@ mod compare;
 mod compare_files;
 mod db;
 mod doctor;
-mod explain;
 mod export;
 mod fleet;
 mod gate;
@@ -22,12 +21,13 @@ mod report;
 mod run;
 mod stored;
 mod study_files;
+mod term;
 mod trace;
 mod undo;
 
 use std::process::ExitCode;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, FleetCommand};
 use crate::exit;
 use crate::failure::Failure;
 
@@ -44,16 +44,20 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::History(flags) => history::history(flags).map(done),
-        Command::Explain { word, markdown, output } => explain::explain(word, *markdown, output).map(done),
         Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Gate(flags) => gate::gate(flags),
         Command::Doctor { host, output, hosts } => doctor::doctor(host.as_ref(), hosts, output),
+        Command::Fleet(FleetCommand::Script(flags)) => fleet::script(flags).map(done),
+        Command::Fleet(FleetCommand::Status(flags)) => fleet::status(flags),
         Command::Kernel(command) => kernel::kernel(command).map(done),
         Command::Apply(flags) => apply::apply(flags).map(done),
         Command::Undo(flags) => undo::undo(flags),
         Command::Study(command) => study_files::study_files(command).map(done),
         Command::Db(command) => db::db(command).map(done),
         Command::Ministat { words } => Ok(ministat::ministat(words.iter().cloned())),
+        Command::Term { word, terms, markdown, output } => {
+            term::define(word, *terms, *markdown, output).map(done)
+        }
         Command::Unrestored => undo::unrestored(),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),

@@ -40,7 +40,7 @@ pub(crate) fn plan(flags: &PlanArgs) -> Result<(), Failure> {
 /// near the newest.
 fn measured(flags: &PlanArgs, study: &Study, metric: Option<Metric>) -> Result<PilotSpread, Failure> {
     let path = &flags.stored.database.db;
-    if path.exists() {
+    if path.exists() || store::is_server(path) {
         let store = Store::open_read_only(path)?;
         let from = flags.from.as_ref().map(|word| newest_called(&store, word)).transpose()?;
         let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();

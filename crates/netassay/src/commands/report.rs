@@ -30,10 +30,10 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
             ReportFormat::Md => markdown(&views::fleet(&found, false)),
             ReportFormat::Json => json_text(&json!({ "fleet": &found }))?,
         };
-        (fleet_report_path(&flags.database.db, &found, &ending), text)
+        (fleet_report_path(flags.database.file(), &found, &ending), text)
     } else {
         let stored = load_each(&store, &flags.studies)?;
-        (report_path(&flags.database.db, &stored, flags.format), render(&store, stored, flags.format)?)
+        (report_path(flags.database.file(), &stored, flags.format), render(&store, stored, flags.format)?)
     };
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),

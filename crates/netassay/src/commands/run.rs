@@ -13,6 +13,7 @@ use crate::again::again;
 use crate::cli::{Format, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
+use crate::commands::db::{check_server, push};
 use crate::commands::fleet;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
@@ -39,7 +40,11 @@ pub(crate) fn measure_and_show(name: &str, flags: &RunFlags) -> Result<ExitCode,
     }
     let db = &flags.campaign.database.db;
     let study = asked(name, flags)?;
-    let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
+    if is_measured(&study, flags)? {
+        return Ok(ExitCode::from(exit::OK));
+    }
+    let measured = measure(&study, flags).inspect_err(|failure| keep_failure(flags, failure));
+    let Some(summary) = measured? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
     let stored = Store::open_read_only(db)?.load(summary.study)?.sanitised();
     let results = results::Results::new(&stored)?;
@@ -99,7 +104,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     // The plan of a study that cannot be resumed is of no use.
     if let (Some(word), true) = (&flags.campaign.resume, flags.campaign.dry_run) {
-        to_resume(&Store::open_read_only(&flags.campaign.database.db)?, study, word.as_deref())?;
+        to_resume(&Store::open_read_only(&flags.campaign.database.db)?, study, word.as_deref(), flags.again)?;
     }
     if let Some(reached) = &reached {
         reached.check(study)?;
@@ -109,6 +114,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         }
     }
     let rootless = hosts::rootless(flags.rootless, reached.as_ref());
+    let restarts = study.protocol.how == BootKind::Reboot
+        || reached.as_ref().is_some_and(|reached| reached.hosts.are_managed());
     let measured = reached.as_ref().and_then(ReachedHosts::measured_ends);
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     let mut lab = LocalLab {
@@ -124,7 +131,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         },
         interrupt: interrupt.clone(),
         // The program is kept in memory only for machines that need it again.
-        restarter: restarter.filter(|_| study.protocol.how == BootKind::Reboot),
+        restarter: restarter.filter(|_| restarts),
     };
     if flags.campaign.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
@@ -135,18 +142,28 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
+    check_server(&flags.campaign.database)?;
     let pair = pair_of_campaign(flags)?;
     let (_turn, beside) = turn::begin(&flags.turn, measured, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
     let _says_unrestored = SaysUnrestored(lab.options.hosts.clone());
+    lab.options.hosts.as_ref().map_or(Ok(()), testbed::Hosts::open_consoles)?;
     machine::during(study, here, flags.change_machine, |changes, differences| {
         let mut store = Store::open(db)?;
         let resumed = match (&flags.campaign.resume, &pair) {
             (None, None) => None,
-            (Some(word), None) => Some(to_resume(&store, study, word.as_deref())?),
+            (Some(word), None) => Some(to_resume(&store, study, word.as_deref(), flags.again)?),
             (_, Some(pair)) => match begun(&store, pair)? {
-                Some(row) if row.status == StudyStatus::Complete => {
-                    say(&format!("netassay: pair {} is measured already: study {}", pair.name, row.id));
+                Some(row) if row.toml != study.text => {
+                    let (campaign, id) = (&pair.campaign, row.id);
+                    let ways = "restore its file and what --set changed, or give another --campaign";
+                    bail!(
+                        Usage,
+                        "campaign {campaign} measured pair {pair} by another study, stored as study {id}: {ways}"
+                    );
+                }
+                Some(row) if row.status == StudyStatus::Complete && !flags.again => {
+                    say(&format!("netassay: pair {pair} is measured already: study {}", row.id));
                     return Ok(None);
                 }
                 row => row.map(|row| row.id),
@@ -166,6 +183,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             differences,
             version,
             pair,
+            again: flags.again,
         };
         Ok(Some(match resumed {
             Some(id) => campaign.resume(id),
@@ -179,12 +197,45 @@ fn pair_of_campaign(flags: &RunFlags) -> Result<Option<FleetPair>, Failure> {
     let (Some(campaign), Some(name)) = (&flags.of_campaign, &flags.hosts.pair) else { return Ok(None) };
     let mut pairs = hosts::pairs(&flags.hosts)?.into_iter();
     let labels = pairs.find(|pair| pair.name == *name).map(|pair| pair.labels).unwrap_or_default();
-    Ok(Some(FleetPair { campaign: campaign.clone(), name: name.clone(), labels }))
+    let repeat = flags.repeat.unwrap_or(1);
+    Ok(Some(FleetPair { campaign: campaign.clone(), name: name.clone(), labels, repeat }))
+}
+
+/// Whether the pair of a task is complete: then its machines are not asked.
+fn is_measured(study: &Study, flags: &RunFlags) -> Result<bool, Failure> {
+    let db = &flags.campaign.database.db;
+    let Some(pair) = pair_of_campaign(flags)?.filter(|_| !flags.again && !Store::is_recorded(db)) else {
+        return Ok(false);
+    };
+    let Ok(store) = Store::open_read_only(db) else { return Ok(false) };
+    let row = begun(&store, &pair)?.filter(|row| row.status == StudyStatus::Complete);
+    let texts = hosts::texts_on_pairs(study)?;
+    let Some(row) = row.filter(|row| texts.contains(&row.toml)) else { return Ok(false) };
+    say(&format!("netassay: pair {pair} is measured already: study {}", row.id));
+    Ok(true)
+}
+
+/// Keeps in the file of a pair why it was not measured: a scheduler hides the output of its task.
+fn keep_failure(flags: &RunFlags, failure: &Failure) {
+    let db = &flags.campaign.database.db;
+    let Ok(Some(pair)) = pair_of_campaign(flags) else { return };
+    // The process of a campaign keeps it itself; another task of this pair may measure it.
+    if flags.parent.is_some() || flags.campaign.dry_run || Store::is_recorded(db) {
+        return;
+    }
+    let kept = Store::open(db).and_then(|mut store| {
+        store.begin_fleet(std::slice::from_ref(&pair))?;
+        store.set_failure(&pair, Some(&failure.to_string()))
+    });
+    if let Err(error) = kept {
+        say(&format!("netassay: why pair {pair} failed cannot be kept: {error}"));
+    }
 }
 
 /// The study of a pair, if a process began one for this campaign.
 fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
-    let is_it = |one: &FleetPair| one.campaign == pair.campaign && one.name == pair.name;
+    let is_it =
+        |one: &FleetPair| (&one.campaign, &one.name, one.repeat) == (&pair.campaign, &pair.name, pair.repeat);
     let is_of_pair = |row: &StudyRow| row.pair.as_ref().is_some_and(is_it);
     Ok(store.studies()?.into_iter().find(is_of_pair))
 }
@@ -226,11 +277,12 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
     output::show_view(&listing, &flags.output, views::plan)
 }
 
-fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId, Failure> {
+/// `again`: also a complete study, of which something may have crashed a machine.
+fn to_resume(store: &Store, study: &Study, word: Option<&str>, again: bool) -> Result<StudyId, Failure> {
     let called = word.map(|word| newest_called(store, word)).transpose()?;
     let is_meant = |row: &StudyRow| match called {
         Some(id) => row.id == id,
-        None => row.name == study.name && row.status != StudyStatus::Complete,
+        None => row.name == study.name && (again || row.status != StudyStatus::Complete),
     };
     let (rows, name) = (store.studies()?, &study.name);
     let Some(row) = rows.iter().rev().find(|row| is_meant(row)) else {
@@ -252,11 +304,26 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
 pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
     let again = again();
     let db = named(&flags.campaign.database.db);
+    // The study of a pair goes into the database of its campaign, under another number.
+    let of_campaign = flags.parent.and(flags.hosts.pair.as_ref());
     if summary.invalid > 0 {
         let invalid = results::counted(summary.invalid, "run");
         let (id, of) = (summary.study, views::database_option(&db));
+        let way = match of_campaign {
+            Some(pair) => format!("and try again: --pair {pair} --resume STUDY"),
+            None => {
+                format!("(`netassay show {id}{of} --runs` shows it) and try again: `{again} --resume {id}`")
+            }
+        };
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (`netassay show {id}{of} --runs` shows it) and try again: `{again} --resume {id}`. With --keep-disturbed they count"
+            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them {way}. With --keep-disturbed they count"
+        ));
+    }
+    if summary.crashed > 0 {
+        let crashed = results::counted(summary.crashed, "run");
+        let id = summary.study;
+        say(&format!(
+            "netassay: {crashed} left out: their conditions crashed a machine in these boots (netassay show {id} --runs shows how). Only {again} --resume {id} --again tries them again"
         ));
     }
     if let Some((kernel, why)) = &summary.kernel_stays {
@@ -266,7 +333,7 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         ));
     }
     let code = match summary.ending {
-        StudyStatus::Complete if summary.recorded == 0 => exit::SOME_FAILED,
+        StudyStatus::Complete if summary.recorded == 0 || summary.crashed > 0 => exit::SOME_FAILED,
         StudyStatus::Complete => exit::OK,
         StudyStatus::Failed | StudyStatus::Running => {
             let failed = results::counted(summary.failed, "run");
@@ -279,5 +346,15 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
             exit::INTERRUPTED
         }
     };
+    let database = &flags.campaign.database;
+    if let Some(server) = database.server.as_ref().filter(|_| summary.ending == StudyStatus::Complete) {
+        let store = Store::open_read_only(&database.db).map_err(Failure::from);
+        let study = summary.study;
+        if let Err(failure) = store.and_then(|store| push(&store, &[study], server)) {
+            let server = named(server);
+            say(&format!("netassay: study {study} is kept in {db}: netassay db push {study} --to {server}"));
+            return failure.report();
+        }
+    }
     ExitCode::from(code)
 }

@@ -37,6 +37,9 @@ pub(crate) fn load_each(store: &Store, words: &[String]) -> Result<Vec<StoredStu
 /// Refuses a database that is an argument of the command and is not there, where `--db` is no
 /// remedy.
 pub(crate) fn require(file: &Path) -> Result<(), Failure> {
+    if store::is_server(file) {
+        return Ok(());
+    }
     let about = std::fs::metadata(file).map_err(|source| Failure::Read { path: file.to_owned(), source })?;
     if about.is_file() && about.len() == 0 {
         bail!(Nothing, "{} is empty: it holds no study", named(file));
@@ -49,8 +52,7 @@ pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Fai
     if let Some(word) = word {
         return newest_called(store, word);
     }
-    let newest = store.studies()?.last().map(|row| row.id);
-    newest.ok_or_else(|| {
+    store.newest()?.ok_or_else(|| {
         let path = store.path().display();
         Failure::Nothing(format!("{path} holds no study yet: `netassay quick` runs a first one"))
     })

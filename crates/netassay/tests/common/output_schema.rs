@@ -21,6 +21,9 @@ const SHARED: &[(&str, &str)] = &[
     ("report/studies/results", "run"),
     ("show/results", "run"),
     ("report/advice", "advise"),
+    ("report/fleet", "fleet"),
+    ("show/fleet", "fleet"),
+    ("fleet/reference/history", "history"),
     ("show/boots/environment", "environment"),
     ("show/boots/environment_after", "environment"),
     ("environment/transmitter", "host"),
@@ -80,7 +83,7 @@ pub(crate) fn expect(arguments: &[&str], output: &str) {
 
 /// The command's words and the arguments that change the kind of its output.
 fn command(arguments: &[&str]) -> String {
-    let has_two = |group: &str| ["db", "study", "kernel"].contains(&group);
+    let has_two = |group: &str| ["db", "fleet", "study", "kernel"].contains(&group);
     let words = if has_two(arguments[0]) { 2 } else { 1 };
     let (words, rest) = arguments.split_at(words);
     let variants = VARIANTS.iter().filter(|variant| rest.contains(variant));

@@ -250,6 +250,21 @@ impl Machines {
         Command::new("ssh").args(options).args([&self.ssh_config(), name, script]).output().unwrap()
     }
 
+    /// The commands that show the console of machine `b` and press its reset button.
+    pub(crate) fn management_of_b(&self) -> [Vec<String>; 2] {
+        let at = |name: &str| self.directory.path().join(name).display().to_string();
+        let console = ["tail", "-n", "+1", "-F", &at("console2")].map(str::to_owned).to_vec();
+        let reset = format!("echo system_reset > {}", at("button2.in"));
+        [console, ["sh", "-c", &reset].map(str::to_owned).to_vec()]
+    }
+
+    /// Lets machine `b` panic in a second, and hang.
+    pub(crate) fn let_b_panic(&self) {
+        let panic =
+            "echo 0 > /proc/sys/kernel/panic; echo 1 > /proc/sys/kernel/sysrq; echo c > /proc/sysrq-trigger";
+        self.tell("b", &format!("(sleep 1; {panic}) < /dev/null > /dev/null 2>&1 &"));
+    }
+
     /// The machines' present boots.
     pub(crate) fn boots(&self) -> [String; 2] {
         ["a", "b"].map(|name| self.boot(name).unwrap())
@@ -345,6 +360,8 @@ fn start(directory: &Path, number: usize, port: u16) -> Guest {
     for name in ["console", "link", "monitor"] {
         let _ = fs::remove_file(at(name, number));
     }
+    let button = at("button", number);
+    sh("for way in in out; do [ -p \"$1.$way\" ] || mkfifo \"$1.$way\"; done", &[&button]);
     let card = if number == 1 { "vmxnet3" } else { "virtio-net-pci,rss=on,hash=on" };
     // Both on one CPU: another is left to the test beside this one.
     let cpu = host::affinity::allowed_cpus().last().unwrap().to_string();
@@ -370,6 +387,7 @@ fn start(directory: &Path, number: usize, port: u16) -> Guest {
         .args(["-device", &format!("{card},netdev=data,mac=52:54:00:00:02:0{number},romfile=")])
         .args(["-drive", &format!("if=virtio,format=raw,file={}", at("disk", number))])
         .args(["-qmp", &format!("unix:{},server=on,wait=off", at("monitor", number))])
+        .args(["-chardev", &format!("pipe,id=button,path={button}"), "-mon", "chardev=button,mode=readline"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(at("said", number)).unwrap());

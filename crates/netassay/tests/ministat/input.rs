@@ -21,13 +21,13 @@ fn a_wrong_line_in_a_pipe_is_reported_at_once() {
     drop(stdin);
 }
 
-/// Runs it on what a shell's command gives, with 50 MB of memory and 60 s of CPU time, and gives
-/// what it said.
+/// Runs it on the output of a shell's command, with 60 MB of address space, of which its code takes
+/// 45, and 60 s of CPU time. Gives its standard error.
 fn refused(words: &str, redirected: &str) -> String {
     let directory = directory(&[]);
     // A hole: 300 MB of NUL in one line, of which every piece is empty.
     File::create(directory.path().join("hole")).unwrap().set_len(300 << 20).unwrap();
-    let limited = format!("ulimit -v {} -t 60; exec \"$0\" ministat -n {words} {redirected}", 50 << 10);
+    let limited = format!("ulimit -v {} -t 60; exec \"$0\" ministat -n {words} {redirected}", 60 << 10);
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(limited).arg(env!("CARGO_BIN_EXE_netassay")).stdin(Stdio::null());
     let started = Instant::now();

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod crashes;
 #[path = "../common/kernel.rs"]
 mod kernel;
 mod kernels;
@@ -46,7 +47,9 @@ impl World {
     fn netassay(&self, more: &[&str]) -> Command {
         let mut command = Command::new(self.bench.path("netassay"));
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
-        command.args(["--transmitter", "a:eth1", "--receiver", "b:data0"]);
+        if !more.contains(&"--hosts") {
+            command.args(["--transmitter", "a:eth1", "--receiver", "b:data0"]);
+        }
         command.args(["--ssh-config", &self.machines.ssh_config()]);
         // It is there already: to send it, and to unpack it in software, takes as long as a boot.
         command.arg("--keep-agent");
@@ -75,6 +78,14 @@ impl World {
 /// What all machines' boots are.
 fn distinct(boots: &[(u32, String, String)]) -> usize {
     boots.iter().flat_map(|(_, a, b)| [a, b]).collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+#[ignore = "lets a machine panic and restarts it: 200 s"]
+fn a_machine_that_panics_in_a_run_is_named_and_power_cycled() {
+    if let Some(world) = World::make("a_machine_that_panics_in_a_run_is_named_and_power_cycled") {
+        crashes::a_panic_in_a_run_is_named_and_the_study_goes_on(&world);
+    }
 }
 
 #[test]

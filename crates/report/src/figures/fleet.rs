@@ -1,24 +1,26 @@
 //! Effects over machines as forests: all pairs of a small fleet, of a large one the pairs that
-//! stand apart and the ends.
+//! stand apart, and others at equal steps from the smallest effect to the largest.
 
-use results::{EffectOverPairs, FleetResults, capital, metric_name};
+use std::collections::BTreeSet;
+
+use results::{EffectOverPairs, FleetReference, FleetResults, capital, metric_name};
 use stats::fleet::JudgedEffect;
 
 use super::Ids;
 use super::words::{metric_quantity, paragraph, percent_of};
 use crate::chart::{Figure, Forest, ForestRow, Interval};
-use crate::views;
+use crate::views::{self, FLEET_ROWS};
 
-// The largest fleet of which every pair has a row.
-const MOST: usize = 40;
-
-// Of a larger fleet this many pairs at each end have a row.
-const AT_ENDS: usize = 5;
-
-/// A figure for each effect.
+/// A figure for each effect, and the reference pair over the campaign.
 pub fn fleet(found: &FleetResults) -> Vec<Figure> {
     let mut ids = Ids::default();
-    found.effects.iter().map(|effect| figure(found, effect, &mut ids)).collect()
+    let effects = found.effects.iter().map(|effect| figure(found, effect, &mut ids));
+    effects.chain(found.reference.as_ref().and_then(reference)).collect()
+}
+
+fn reference(found: &FleetReference) -> Option<Figure> {
+    let figure = super::history(found.history.as_ref()?)?;
+    Some(Figure { title: format!("The reference pair {} over the campaign", found.name), ..figure })
 }
 
 fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figure {
@@ -42,8 +44,12 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
         row(name, &effect.sizes.pairs[*place])
     }));
     let hidden = effect.pairs.len() - places.len();
-    let ends = (hidden > 0).then(|| {
-        format!("Of {} pairs those are drawn that stand apart, and {AT_ENDS} at each end", effect.pairs.len())
+    let thinned = (hidden > 0).then(|| {
+        format!(
+            "Of {} pairs {} are drawn: pairs that stand apart, and others at equal steps from the smallest effect to the largest",
+            effect.pairs.len(),
+            places.len()
+        )
     });
     let forest = Forest {
         quantity,
@@ -52,19 +58,28 @@ fn figure(found: &FleetResults, effect: &EffectOverPairs, ids: &mut Ids) -> Figu
         effects: rows,
     };
     let title = format!("{} of {} over machines", capital(&metric), effect.condition);
-    let description = paragraph([views::fleet_sentence(effect)].into_iter().chain(ends));
+    let description = paragraph([views::fleet_sentence(effect)].into_iter().chain(thinned));
     let id = ids.unique(&format!("fleet {} {}", effect.metric.key(), effect.condition));
     Figure::new(id, &title, &description, forest)
 }
 
-/// The places of the pairs with a row, from the smallest effect to the largest.
+/// The places of the pairs with a row, [`FLEET_ROWS`] at most, from the smallest effect to the
+/// largest.
 fn pairs_with_rows(effect: &EffectOverPairs) -> Vec<usize> {
+    let size = |place: usize| effect.sizes.pairs[place].estimate;
     let mut places: Vec<usize> = (0..effect.pairs.len()).collect();
-    let size = |place: &usize| effect.sizes.pairs[*place].estimate;
-    places.sort_by(|one, other| size(one).total_cmp(&size(other)));
-    let (all, last) = (places.len(), places.len().saturating_sub(AT_ENDS));
-    let is_shown = |(at, place): &(usize, usize)| {
-        all <= MOST || *at < AT_ENDS || *at >= last || effect.sizes.apart.contains(place)
-    };
-    places.into_iter().enumerate().filter(is_shown).map(|(_, place)| place).collect()
+    places.sort_by(|one, other| size(*one).total_cmp(&size(*other)));
+    if places.len() <= FLEET_ROWS {
+        return places;
+    }
+    // The farthest ones, if many stand apart.
+    let distance = |place: &usize| (size(*place) - effect.sizes.mean.estimate).abs();
+    let mut apart = effect.sizes.apart.clone();
+    apart.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
+    apart.truncate(FLEET_ROWS / 2);
+    let (steps, last) = (FLEET_ROWS - apart.len(), places.len() - 1);
+    let drawn: BTreeSet<usize> =
+        (0..steps).map(|step| places[step * last / (steps - 1)]).chain(apart).collect();
+    places.retain(|place| drawn.contains(place));
+    places
 }

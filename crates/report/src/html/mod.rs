@@ -3,7 +3,7 @@
 mod blocks;
 mod head;
 
-use results::FleetResults;
+use results::{FleetResults, PairOfFleet};
 
 use crate::chart::{Attribute, Figure, Id, Markup};
 use crate::document::{Block, Table};
@@ -26,12 +26,20 @@ pub fn fleet_page(found: &FleetResults) -> Markup {
     let tables = answer.iter().position(|block| matches!(block, Block::Table(_)));
     let place = tables.unwrap_or(answer.len());
     answer.splice(place..place, figures.iter().map(Block::Figure));
-    let pairs = found.pairs.iter().map(|pair| {
+    let (all, most) = (found.pairs.len(), views::FLEET_ROWS);
+    let is_apart = |pair: &&PairOfFleet| {
+        let mut apart = found.effects.iter().flat_map(|effect| &effect.apart);
+        all <= most || pair.why.is_some() || apart.any(|one| one.name == pair.name)
+    };
+    let pairs = found.pairs.iter().filter(is_apart).take(most).map(|pair| {
         let labels = pair.labels.iter().map(|(key, value)| format!("{key}={value}"));
         cells![&pair.name, pair.study, labels.collect::<Vec<_>>().join(", ")]
     });
-    let pairs = Block::Table(Table::with_rows(["pair", "study", "labels"], pairs));
-    let pairs = Block::Fold(results::counted(found.pairs.len(), "pair"), vec![pairs]);
+    let note =
+        "Pairs that stand apart or were measured in part; netassay report --fleet --format json has all";
+    let pairs = Table::with_rows(["pair", "study", "labels"], pairs);
+    let pairs = Block::Table(pairs.noted((all > most).then(|| note.to_owned())));
+    let pairs = Block::Fold(results::counted(all, "pair"), vec![pairs]);
     let chapter = |id: &str, title: &str, blocks| Block::Chapter(Id::new(id), title.to_owned(), blocks);
     let chapters = [chapter("answer", "Answer", answer), chapter("pairs", "Pairs", vec![pairs])];
     page(&format!("{}: {}", found.name, found.campaign), &found.question, &chapters)

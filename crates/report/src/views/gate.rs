@@ -19,8 +19,9 @@ pub fn gate(gate: &GateDecision) -> Vec<Block<'static>> {
         Block::Text(subject(gate)),
         Block::Text(counts(gate)),
     ];
+    let boots = if gate.is_over_pairs() { "pairs" } else { "boots" };
     for checks in gate.checks.chunk_by(|one, next| one.bound == next.bound) {
-        blocks.push(Block::Table(table(checks).titled(format!("fails if {}", checks[0].bound))));
+        blocks.push(Block::Table(table(checks, boots).titled(format!("fails if {}", checks[0].bound))));
     }
     let has_sentence =
         |check: &&GateCheck| check.outcome != GateOutcome::Pass || check.acknowledged.is_some();
@@ -29,7 +30,7 @@ pub fn gate(gate: &GateDecision) -> Vec<Block<'static>> {
     checks.sort_by_key(|check| check.outcome);
     let sentence = |check: &GateCheck| {
         let (condition, key) = (&check.condition, check.bound.metric);
-        format!("{}: {condition}, {key}: {}.", check.outcome.word(), check_sentence(check))
+        format!("{}: {condition}, {key}: {}.", check.outcome.word(), check_sentence(gate, check))
     };
     // What keeps the study from being complete may keep the gate from passing.
     let so =
@@ -52,7 +53,8 @@ pub fn gate(gate: &GateDecision) -> Vec<Block<'static>> {
     blocks
 }
 
-fn table(checks: &[GateCheck]) -> Table {
+/// `boots`: the word for the units of replication.
+fn table(checks: &[GateCheck], boots: &str) -> Table {
     let row = |check: &GateCheck| {
         let bound = check.judged_by();
         let known = if check.acknowledged.is_some() { " (acknowledged)" } else { "" };
@@ -64,7 +66,7 @@ fn table(checks: &[GateCheck]) -> Table {
             format!("{}{known}", check.outcome.word()),
         ]
     };
-    let head = ["condition", "difference", "interval", "boots", "outcome"];
+    let head = ["condition", "difference", "interval", boots, "outcome"];
     Table::with_rows(head, checks.iter().map(row)).optional(&[3, 2])
 }
 
@@ -107,7 +109,7 @@ fn with_unit(shown: String, bound: &Bound) -> String {
     results::with_unit(shown, bound.unit.map_or("%", |(word, _)| word))
 }
 
-pub(super) fn check_sentence(check: &GateCheck) -> String {
+pub(super) fn check_sentence(gate: &GateDecision, check: &GateCheck) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
     let ends = check.interval.map_or_else(String::new, |ends| format!(" ({})", interval(&bound, ends)));
@@ -116,7 +118,8 @@ pub(super) fn check_sentence(check: &GateCheck) -> String {
         (GateOutcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
         (GateOutcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),
         (_, Some(InconclusiveReason::Includes { settled_by })) => {
-            format!("{measured}, which includes {limit}{}", settled(*settled_by, check.boots))
+            let boots = if gate.is_over_pairs() { "pairs of machines" } else { "boots of each" };
+            format!("{measured}, which includes {limit}{}", settled(*settled_by, check.boots, boots))
         }
         (_, Some(InconclusiveReason::WithinResolution)) => format!(
             "{measured}, which includes {limit}: counts are known no better, and more boots do not change that; choose a bound that is farther from the count"
@@ -139,16 +142,18 @@ pub(super) fn check_sentence(check: &GateCheck) -> String {
     format!("{said}{known}")
 }
 
-fn settled(by: Option<SettlingBoots>, now: Option<usize>) -> String {
+/// `of`: the units of replication, in words.
+fn settled(by: Option<SettlingBoots>, now: Option<usize>, of: &str) -> String {
     let condition = "if difference and spread are as measured";
     let now = now.unwrap_or(0);
     match by {
         Some(SettlingBoots::About(boots)) => format!(
-            ": about {boots} boots of each ({now} now) would settle it with {:.0} % power, {condition}",
+            ": about {boots} {of} ({now} now) would settle it with {:.0} % power, {condition}",
             100.0 * SettlingBoots::POWER
         ),
         Some(SettlingBoots::TooMany) => {
-            format!(": more than {} boots would be needed to settle it, {condition}", SettlingBoots::MOST)
+            let boots = of.split(' ').next().unwrap_or(of);
+            format!(": more than {} {boots} would be needed to settle it, {condition}", SettlingBoots::MOST)
         }
         None => String::new(),
     }

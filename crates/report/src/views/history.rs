@@ -70,7 +70,8 @@ fn summary(found: &StudyHistory) -> Table {
     table.titled("The newest study, and changes of level")
 }
 
-fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
+/// The studies of a series, oldest first.
+pub(super) fn studies_of(found: &StudyHistory, series: &HistorySeries) -> Table {
     let (name, unit) = series.quantity();
     let value = if unit.is_empty() { "value" } else { unit };
     let interval = format!("{} % interval", stats::confidence(series.confidence));

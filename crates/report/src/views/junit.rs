@@ -33,7 +33,7 @@ pub fn gate_junit(gate: &GateDecision) -> String {
         xml.element("testsuite", &[&[("name", subject.as_str().into())], &counts[..]].concat(), |xml| {
             for (check, trouble) in gate.checks.iter().zip(&troubles) {
                 let class = check.bound.to_string();
-                write_case(xml, [&class, &check.condition], *trouble, &check_sentence(check));
+                write_case(xml, [&class, &check.condition], *trouble, &check_sentence(gate, check));
             }
             if gate.require_complete {
                 let message = match gate.lacks.as_slice() {

@@ -10,10 +10,22 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
     if studies.is_empty() {
         return vec![Block::Text("no study is stored yet".to_owned())];
     }
-    let head =
-        ["id", "study", "scenario", "status", "started (UTC)", "boots", "runs", "failed", "invalid", "tags"];
+    let mut head = vec![
+        "id",
+        "study",
+        "scenario",
+        "status",
+        "started (UTC)",
+        "boots",
+        "runs",
+        "failed",
+        "invalid",
+        "tags",
+    ];
+    let has_pairs = studies.iter().any(|study| study.pair.is_some());
+    head.extend(has_pairs.then_some("pair"));
     let row = |study: &ListedStudy| {
-        cells![
+        let mut row = cells![
             study.id,
             &study.name,
             &study.scenario,
@@ -24,7 +36,11 @@ pub fn study_list(studies: &[ListedStudy]) -> Vec<Block<'static>> {
             study.failed_runs,
             study.invalid_runs,
             study.tags.join(", "),
-        ]
+        ];
+        let pair = study.pair.as_ref();
+        let pair = pair.map_or(Cell::EMPTY, |pair| format!("{pair} of {}", pair.campaign).into());
+        row.extend(has_pairs.then_some(pair));
+        row
     };
     let table = Table::with_rows(head, studies.iter().map(row)).optional(&[2, 5, 8, 7, 4]);
     vec![Block::Table(table.compact())]

@@ -1,21 +1,27 @@
-//! Traces of several databases beside each other.
+//! Traces of the pairs of a fleet beside each other.
 
-use results::{LeftOutRuns, StageRanges, TracedPath, beyond_rounding, grouped, listed, stages_by_end};
+use results::{
+    LeftOutRuns, StageRanges, TracedPath, beyond_rounding, figure, first_of, grouped, stages_by_end,
+};
 
 use crate::cells;
-use crate::document::{Block, Table};
+use crate::document::{Block, Cell, Table};
 
-/// The least and the most cost of each stage, by path and traffic; then runs that are left out.
-pub fn stage_ranges(found: &StageRanges) -> Vec<Block<'static>> {
+/// The mean, the least and the most cost of each stage, by path and condition; then runs that are
+/// left out. At most `most` names stand in a sentence.
+pub fn stage_ranges(found: &StageRanges, most: usize) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     for group in &found.groups {
-        let TracedPath { path, reader, traffic, .. } = group;
-        let title = format!("{path}, readers {reader}: {traffic}; {} for a packet", found.unit);
+        let TracedPath { path, reader, condition, traffic, .. } = group;
+        let title = format!("{path}, readers {reader}: {condition} ({traffic}); {} for a packet", found.unit);
         blocks.push(Block::Table(table(group).titled(title)));
-        blocks.push(Block::List(sentences(group)));
+        blocks.push(Block::List(sentences(group, most)));
     }
-    let left_out = found.left_out.iter().map(|LeftOutRuns { source, path, reader, open }| {
-        Block::Text(format!("not in the tables: {path}, readers {reader}, of {source}: {}", open.clause()))
+    let left_out = found.left_out.iter().map(|LeftOutRuns { source, condition, path, reader, open }| {
+        let clause = open.clause();
+        Block::Text(format!(
+            "not in the tables: {path}, readers {reader}, of pair {source}, {condition}: {clause}"
+        ))
     });
     blocks.extend(left_out);
     blocks
@@ -25,30 +31,35 @@ fn table(group: &TracedPath) -> Table {
     let stages = stages_by_end(group.stages.iter().map(|range| (range.from.as_str(), range.to.as_str())));
     let names = stages.iter().chain([&group.whole.from]);
     let rows = names.zip(group.stages.iter().chain([&group.whole])).map(|(name, range)| {
-        let [least, most] = [range.least, range.most].map(|cost| beyond_rounding(cost, group.whole.most));
-        cells![name, least, range.least_in + 1, most, range.most_in + 1]
+        let shown = |cost: f64| beyond_rounding(cost, group.whole.most);
+        let [mean, least, most] = [range.mean.estimate, range.least, range.most].map(shown);
+        let interval =
+            Cell::interval(range.mean.interval.map(|(low, high)| (shown(low), shown(high))), figure);
+        let [least_in, most_in] = [range.least_in, range.most_in].map(|place| &group.sources[place]);
+        cells![name, mean, interval, least, least_in, most, most_in]
     });
-    Table::with_rows(["up to", "least", "least in", "most", "most in"], rows).uncut(&[0, 1, 3])
+    let head = ["up to", "mean", "interval", "least", "least in", "most", "most in"];
+    Table::with_rows(head, rows).optional(&[2]).uncut(&[0, 1, 3, 5])
 }
 
-fn sentences(group: &TracedPath) -> Vec<String> {
-    let numbered = (1..).zip(&group.sources);
-    let mut sentences: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
-    let origins =
-        grouped(group.origins.iter().map(ToString::to_string).zip((1..).map(|one: usize| one.to_string())));
-    sentences.extend(origins.iter().map(|(origin, numbers)| format!("{}: {origin}", listed(numbers))));
-    sentences
-        .push("least and most: means of boots, each with the number of the source that has it".to_owned());
+fn sentences(group: &TracedPath, most: usize) -> Vec<String> {
+    let named = |pairs: &[&String]| first_of(pairs, most);
+    let origins = grouped(group.origins.iter().map(ToString::to_string).zip(&group.sources));
+    let mut sentences: Vec<String> =
+        origins.iter().map(|(origin, pairs)| format!("{}: {origin}", named(pairs))).collect();
+    sentences.push(
+        "mean: over pairs, each the mean of its boots; its 95 % interval has degrees of freedom by pairs"
+            .to_owned(),
+    );
     sentences.extend(group.unmatched.iter().map(|one| {
-        let seen = (1..).zip(&one.seen_at).filter(|(_, seen)| !seen.is_empty());
-        let numbers: Vec<String> = seen
-            .map(|(number, seen)| {
-                let functions: Vec<&str> = seen.iter().map(String::as_str).collect();
-                format!("{number} (at {})", listed(&functions))
-            })
-            .collect();
-        let (stage, numbers, cost) = (&one.stage, listed(&numbers), one.cost());
-        format!("{stage} is not seen at one place in all, only in {numbers}; {cost}")
+        let seen = group.sources.iter().zip(&one.seen_at).filter(|(_, seen)| !seen.is_empty());
+        let at = grouped(seen.map(|(pair, seen)| (seen, pair)));
+        let at = at.iter().map(|(functions, pairs)| {
+            let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
+            format!("{} (at {})", named(pairs), first_of(&functions, most))
+        });
+        let (stage, at, cost) = (&one.stage, at.collect::<Vec<_>>().join(" and "), one.cost());
+        format!("{stage} is not seen at one place in all, only in {at}; {cost}")
     }));
     sentences
 }

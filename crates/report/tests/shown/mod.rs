@@ -33,6 +33,6 @@ shown! {
     Results: |found, is_whole| views::show(found, "netassay.db", is_whole);
     Sizing: |found, _| views::sizing(found);
     StageDifferences: |found, _| views::stage_differences(found);
-    StageRanges: |found, _| views::stage_ranges(found);
+    StageRanges: |found, _| views::stage_ranges(found, 8);
     StudyHistory: |found, is_whole| views::history(found, is_whole);
 }

@@ -9,6 +9,7 @@ mod checks;
 mod command;
 mod goal;
 mod judge;
+mod over_pairs;
 mod recommendation;
 mod row;
 
@@ -19,5 +20,6 @@ pub use checks::DependenceTests;
 pub use command::{HostCommand, HostInterface};
 pub use goal::AdviceGoal;
 pub use judge::Standing;
+pub use over_pairs::{ExceptedPair, FleetAdvice, FleetAdviceRow, PairsAdvice};
 pub use recommendation::{AsLeft, DependsOn, Recommendation, SettlingStudy};
 pub use row::AdviceRow;

@@ -1,8 +1,10 @@
 //! The cases of a gate: conditions beside their baselines, in some metrics, of two stored studies
 //! or of one.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
-use stats::{Analysis, Correction, Question, Spending};
+use stats::{Analysis, Correction, Design, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, MetricNeeds};
 use study::{Condition, NameWord, Plan};
@@ -60,6 +62,8 @@ pub struct GateCase {
     pub against: String,
     pub metric: Metric,
     measured: Result<Subject, String>,
+    /// The values for percentages, where they are not the measured ones.
+    in_ratios: Option<Subject>,
 }
 
 impl GateCases {
@@ -69,6 +73,49 @@ impl GateCases {
     /// [`Error::NotComparable`] for what cannot be compared, or a metric that no condition of both
     /// has; [`Error::NothingRecorded`] for a metric that was not measured in both.
     pub fn between(baseline: &Outline, study: &Outline, metrics: &[Metric]) -> Result<Self, Error> {
+        let mut cases = Self::of_outlines([baseline, study], None, metrics)?;
+        let both = [study, baseline];
+        let lacks = both.into_iter().filter_map(|of| shortfall(&of.row, &of.plan));
+        cases.lacks.splice(0..0, lacks);
+        let both = [baseline, study];
+        cases.notes.extend(both.into_iter().filter_map(|of| kept_in(&of.row, of.disturbed_runs)));
+        cases.notes.extend(both.into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
+        cases.notes = distinct(cases.notes);
+        Ok(cases)
+    }
+
+    /// Pairs the conditions of two campaigns ([`PooledCampaigns`](crate::PooledCampaigns)): each
+    /// pair of machines is one value, in percentages that of its own baseline. `lacks`: the reasons
+    /// why they are not complete, as sentences without full stops.
+    ///
+    /// # Errors
+    /// As [`GateCases::between`].
+    pub fn over_pairs(
+        baseline: &Outline,
+        study: &Outline,
+        metrics: &[Metric],
+        lacks: &[String],
+    ) -> Result<Self, Error> {
+        let mut cases = Self::of_outlines([baseline, study], Some(Design::Crossed), metrics)?;
+        let campaign = |outline: &Outline| StudyRef {
+            campaign: outline.row.pair.as_ref().map(|pair| pair.campaign.clone()),
+            ..StudyRef::from_row(&outline.row)
+        };
+        cases.study = campaign(study);
+        cases.baseline = GateBaseline::Study(campaign(baseline));
+        for case in &mut cases.all {
+            case.in_ratios = case.keep_pairs().and_then(in_ratios);
+        }
+        cases.lacks.extend_from_slice(lacks);
+        cases.notes = distinct(cases.notes);
+        Ok(cases)
+    }
+
+    fn of_outlines(
+        [baseline, study]: [&Outline; 2],
+        design: Option<Design>,
+        metrics: &[Metric],
+    ) -> Result<Self, Error> {
         let matched = MatchedConditions::between(baseline, study)?;
         let mut all = Vec::new();
         let mut notes = Vec::new();
@@ -76,6 +123,7 @@ impl GateCases {
             let request = ComparisonRequest {
                 metric: Some(metric),
                 correction: Correction::None,
+                design,
                 ..ComparisonRequest::default()
             };
             let has = |outline: &Outline, index: usize| offers(&outline.plan, index, metric);
@@ -106,14 +154,11 @@ impl GateCases {
             let (name, lacking) = (label(baseline, index), study.row.id);
             format!("study {lacking} does not have the condition {name} of study {}", baseline.row.id)
         });
-        let lacks = [study, baseline].into_iter().filter_map(|of| shortfall(&of.row, &of.plan));
-        let lacks = lacks.chain(lost).collect();
+        let lacks = lost.collect();
         if !matched.only_study.is_empty() {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
-        notes.extend([baseline, study].into_iter().filter_map(|of| kept_in(&of.row, of.disturbed_runs)));
-        notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let differences = matched_conditions::differences(baseline, study, Some(&matched));
         Ok(Self {
             study: StudyRef::from_row(&study.row),
@@ -121,7 +166,7 @@ impl GateCases {
             all,
             lacks,
             differences,
-            notes: distinct(notes),
+            notes,
             truth: truth::note(&study.plan, &study.environments),
         })
     }
@@ -178,7 +223,23 @@ impl GateCase {
         metric: Metric,
         measured: Result<Subject, String>,
     ) -> Self {
-        Self { label: condition.label.to_string(), slug: condition.slug.clone(), against, metric, measured }
+        let (label, slug) = (condition.label.to_string(), condition.slug.clone());
+        Self { label, slug, against, metric, measured, in_ratios: None }
+    }
+
+    /// Keeps the pairs of machines that have both values.
+    fn keep_pairs(&mut self) -> Option<&Subject> {
+        let subject = self.measured.as_mut().ok()?;
+        let boots = |condition: usize| -> BTreeSet<u32> {
+            let own = subject.observations.iter().filter(|one| one.condition == condition);
+            own.map(|one| one.boot).collect()
+        };
+        let both: BTreeSet<u32> = boots(0).intersection(&boots(1)).copied().collect();
+        subject.observations.retain(|one| both.contains(&one.boot));
+        if both.is_empty() {
+            self.measured = Err("no pair of machines has a value of it in both campaigns".to_owned());
+        }
+        self.measured.as_ref().ok()
     }
 
     /// The reason why nothing can be compared; `None` if both sides were measured.
@@ -192,17 +253,33 @@ impl GateCase {
     }
 
     /// The interval has this one-sided error rate at both ends; `None` if a side was not measured.
+    /// `in_percent`: of the baseline.
     ///
     /// # Errors
     /// [`Error::Stats`] for data that the statistics refuse.
-    pub(crate) fn answer(&self, share: f64) -> Result<Option<Analysis>, Error> {
-        let Ok(subject) = &self.measured else { return Ok(None) };
+    pub(crate) fn answer(&self, share: f64, in_percent: bool) -> Result<Option<Analysis>, Error> {
+        let Ok(measured) = &self.measured else { return Ok(None) };
+        let subject = self.in_ratios.as_ref().filter(|_| in_percent).unwrap_or(measured);
         // A two-sided interval has half of its error rate at each end.
         let level = 1.0 - 2.0 * share;
         let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
         let subject = Subject { question, ..subject.clone() };
         Ok(Some(subject.analyse(&Spending::default())?).filter(|found| !found.comparisons.is_empty()))
     }
+}
+
+/// Each pair's values in units of its own baseline, times the mean of all baselines, so that a fast
+/// machine weighs no more in a percentage than a slow one. `None` if a baseline is not above zero.
+fn in_ratios(subject: &Subject) -> Option<Subject> {
+    let baselines = subject.observations.iter().filter(|one| one.condition == 0);
+    let baselines: BTreeMap<u32, f64> = baselines.map(|one| (one.boot, one.value)).collect();
+    if baselines.values().any(|value| *value <= 0.0) {
+        return None;
+    }
+    let mean = stats::mean(&baselines.values().copied().collect::<Vec<_>>());
+    let mut scaled = subject.clone();
+    scaled.observations.iter_mut().for_each(|one| one.value = one.value / baselines[&one.boot] * mean);
+    Some(scaled)
 }
 
 fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {

@@ -60,7 +60,8 @@ const HOSTS: [&str; 2] = ["transmitter", "receiver"];
 // The differences that are named last: other kernels list others of them.
 const LAST: &str = "cpu.vulnerabilities.";
 
-type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
+/// The values that the hosts of a study have recorded.
+pub(crate) type ValuesByPath = BTreeMap<String, BTreeSet<String>>;
 
 pub(crate) fn boot_kind_difference(baseline: &Plan, study: &Plan) -> Option<StudyDifference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
@@ -98,9 +99,13 @@ pub(crate) fn of_builds<'e>(
 
 /// The differences between the environments of two studies, the weightiest first.
 pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<StudyDifference> {
-    let [one, other] = [baseline, study].map(values);
+    between_values(&values(baseline), &values(study))
+}
+
+/// The differences between two studies, the weightiest first.
+pub(crate) fn between_values(one: &ValuesByPath, other: &ValuesByPath) -> Vec<StudyDifference> {
     let none = BTreeSet::new();
-    let found: BTreeMap<&str, [&BTreeSet<String>; 2]> = differing([&one, &other])
+    let found: BTreeMap<&str, [&BTreeSet<String>; 2]> = differing([one, other])
         .map(|(path, both)| (path, both.map(|values| values.unwrap_or(&none))))
         .collect();
     let mut differences: Vec<(usize, StudyDifference)> = Vec::new();
@@ -149,7 +154,14 @@ pub(crate) fn of_read_back(
     found.into_iter().map(difference).collect()
 }
 
-fn values(outline: &Outline) -> ValuesByPath {
+/// The values that the hosts of a study have recorded under a name: `qdisc`, `kernel release`.
+pub(crate) fn recorded(outline: &Outline, name: &str) -> Vec<String> {
+    let ending = format!(".{}", name.replace(' ', "."));
+    let own = values(outline).into_iter().filter(|(path, _)| path.ends_with(&ending));
+    own.flat_map(|(_, values)| values).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+pub(crate) fn values(outline: &Outline) -> ValuesByPath {
     let mut values = ValuesByPath::new();
     let lasts = |name: &str| !name.split('.').any(|part| PASSING.contains(&part));
     for environment in &outline.environments {

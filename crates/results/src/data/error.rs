@@ -25,8 +25,21 @@ pub enum Error {
          path-checksum, path-offload, path-kernel)"
     )]
     NothingTraced { study: i64, name: String },
-    #[error("these databases cannot be merged: {0}")]
-    NotMerged(String),
+    #[error(
+        "campaign {campaign}: pair {pair} (study {study}) was measured by another plan than pair {first}: {why}; \
+         `netassay db remove {study}` leaves it out"
+    )]
+    OtherPlans { campaign: String, pair: String, study: i64, first: String, why: String },
+    #[error(
+        "the campaigns {campaigns} have no pair in common that all of them measured: pairs are matched by name, \
+         as the file of hosts has it"
+    )]
+    NoCommonPairs { campaigns: String },
+    #[error(
+        "--by {word}: no pair of this campaign has this label, and of none anything of that name is recorded; \
+         the file of hosts names labels"
+    )]
+    NoGroups { word: String },
     #[error("study {study} cannot be compared with study {baseline}: {why}")]
     NotComparable { baseline: i64, study: i64, why: String },
     #[error("study {study} cannot be judged so: {why}")]
@@ -46,6 +59,6 @@ impl Error {
 }
 
 fn suggestion(nearest: &Option<&'static str>) -> String {
-    let lists = || "`netassay explain` lists them".to_owned();
+    let lists = || "`netassay help --terms` lists them".to_owned();
     nearest.map_or_else(lists, |word| format!("did you mean {word}?"))
 }

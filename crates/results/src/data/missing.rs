@@ -20,12 +20,22 @@ pub struct MissingRuns {
     failed: usize,
     disturbed: usize,
     not_tried: usize,
+    /// The runs that were not made as their condition crashed a machine in their boot.
+    #[serde(skip_serializing_if = "is_none")]
+    left_out: usize,
     /// The reasons of the failures, the most frequent first.
     reasons: Vec<FailureReason>,
+    /// Whether a machine crashed in a run, or for a boot.
+    #[serde(skip)]
+    has_crashes: bool,
     #[serde(skip)]
     study: i64,
     #[serde(skip)]
     status: StudyStatus,
+}
+
+fn is_none(runs: &usize) -> bool {
+    *runs == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -46,13 +56,15 @@ impl MissingRuns {
                 tries.insert(run.key(), (run.status, run.reason.as_deref().unwrap_or_default()));
             }
         }
-        let planned = planned(stored);
+        let (planned, crashes) = (planned(stored), stored.crashes());
         let mut missing = Self {
             runs: 0,
             planned: planned.len(),
             failed: 0,
             disturbed: 0,
             not_tried: 0,
+            left_out: 0,
+            has_crashes: !crashes.is_empty(),
             reasons: Vec::new(),
             study: stored.row.id.0,
             status: stored.row.status,
@@ -62,6 +74,7 @@ impl MissingRuns {
                 Some((RunStatus::Ok, _)) => continue,
                 Some((RunStatus::Invalid, _)) => missing.disturbed += 1,
                 Some((RunStatus::Failed, why)) => missing.fail(stored, key, why),
+                None if crashes.contains_key(&(key.boot, key.condition)) => missing.left_out += 1,
                 None => missing.not_tried += 1,
             }
             missing.runs += 1;
@@ -96,6 +109,9 @@ impl MissingRuns {
         if self.disturbed > 0 {
             parts.push(format!("{} disturbed at every try", self.disturbed));
         }
+        if self.left_out > 0 {
+            parts.push(format!("{} left out with what crashed a machine in their boot", self.left_out));
+        }
         if self.not_tried > 0 {
             parts.push(format!("{} not tried ({})", self.not_tried, not_tried(self.status)));
         }
@@ -106,6 +122,10 @@ impl MissingRuns {
         let remedy = if self.disturbed > 0 {
             format!(
                 "Stop what disturbed runs, and repeat the command with --resume {study}. To count disturbed runs, add --keep-disturbed."
+            )
+        } else if self.has_crashes {
+            format!(
+                "Repeat the command with --resume {study}, and --again to try again what crashed a machine."
             )
         } else {
             format!("Repeat the command with --resume {study}.")

@@ -127,6 +127,8 @@ fn subject(
     margin: Option<Margin>,
     request: &ComparisonRequest,
 ) -> Option<Subject> {
+    // Of campaigns a boot is a pair of machines, which both measured.
+    let is_paired = request.design == Some(Design::Crossed);
     let (mut observations, mut boots, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for (side, (outline, condition)) in studies.into_iter().zip([conditions.0, conditions.1]).enumerate() {
         let values = outline.values.get(&metric)?.iter().filter(|(of, ..)| *of == condition);
@@ -137,7 +139,7 @@ fn subject(
         for (_, boot, value) in values {
             // Boots get numbers of their own, so that no boot of one study is one of the other.
             let place = boots.len() + own.iter().position(|one| one == boot)?;
-            let boot = u32::try_from(place).ok()?;
+            let boot = if is_paired { *boot } else { u32::try_from(place).ok()? };
             observations.push(Observation { condition: side, boot, value: *value });
         }
         boots.extend(own.iter().map(|boot| format!("{boot} of study {}", outline.row.id)));
@@ -148,7 +150,7 @@ fn subject(
         against: Against::Baseline(0),
         level: request.confidence,
         margin,
-        design: Some(Design::Nested),
+        design: Some(request.design.unwrap_or(Design::Nested)),
         correction: Correction::Family,
         look: None,
         range: range_of(metric),
@@ -159,7 +161,7 @@ fn subject(
     let environments = studies.iter().flat_map(|study| &study.environments);
     Some(Subject {
         notes: of_builds(environments, metric).into_iter().collect(),
-        boots: BootNames::Named(boots),
+        boots: if is_paired { BootNames::Numbered } else { BootNames::Named(boots) },
         quality: Some(Quality::from_metric(metric)),
         truth: truth::note(&studies[1].plan, &studies[1].environments),
         resolution: is_counted.then_some(exact::RESOLUTION),

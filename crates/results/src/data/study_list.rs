@@ -1,7 +1,7 @@
 //! Stored studies in a list, and as they are called where two are beside each other.
 
 use serde::Serialize;
-use store::StudyRow;
+use store::{FleetPair, StudyRow};
 
 use crate::words::number::instant;
 use crate::words::phrases::listed;
@@ -22,6 +22,8 @@ pub struct ListedStudy {
     pub invalid_runs: u32,
     pub version: String,
     pub tags: Vec<String>,
+    /// The pair of a fleet that it measured.
+    pub pair: Option<FleetPair>,
 }
 
 impl From<&StudyRow> for ListedStudy {
@@ -38,6 +40,7 @@ impl From<&StudyRow> for ListedStudy {
             invalid_runs: row.invalid_runs,
             version: row.version.clone(),
             tags: row.tags.clone(),
+            pair: row.pair.clone(),
         }
     }
 }
@@ -51,6 +54,9 @@ pub struct StudyRef {
     pub tags: Vec<String>,
     pub version: String,
     pub status: String,
+    /// The campaign that is meant in place of this study, which is one of its pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<String>,
 }
 
 impl StudyRef {
@@ -61,11 +67,15 @@ impl StudyRef {
             tags: row.tags.clone(),
             version: row.version.clone(),
             status: row.status.to_string(),
+            campaign: None,
         }
     }
 
-    /// `study 6 (quick, tagged main)`.
+    /// `study 6 (quick, tagged main)`, `campaign quick@19a`.
     pub fn description(&self) -> String {
+        if let Some(campaign) = &self.campaign {
+            return format!("campaign {campaign}");
+        }
         let tagged =
             if self.tags.is_empty() { String::new() } else { format!(", tagged {}", listed(&self.tags)) };
         format!("study {} ({}{tagged})", self.study, self.name)

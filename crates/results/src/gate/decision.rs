@@ -95,6 +95,11 @@ impl GateDecision {
         self.checks.iter().filter(|check| check.outcome == outcome).count()
     }
 
+    /// Whether campaigns are judged, by pairs of machines.
+    pub fn is_over_pairs(&self) -> bool {
+        self.study.campaign.is_some()
+    }
+
     /// Whether it cannot pass because the study lacks something.
     pub fn is_kept_back(&self) -> bool {
         self.require_complete && !self.lacks.is_empty()
@@ -121,7 +126,9 @@ impl GateDecision {
                 "intervals are one-sided at each end: the end that decides a failure holds for all {timed} checks together with {confidence} % confidence (Holm), the end that decides a pass for each check with {confidence} %, since the gate passes only if every check does"
             )),
         };
-        let is_between = error_rate.is_some() && matches!(self.baseline, GateBaseline::Study(_));
+        let is_over_pairs = self.is_over_pairs();
+        let is_between =
+            error_rate.is_some() && !is_over_pairs && matches!(self.baseline, GateBaseline::Study(_));
         let is_counted = self.checks.iter().any(|check| check.is_counted);
         let passes_open =
             self.inconclusive_counts_as == GateOutcome::Pass && self.count(GateOutcome::Inconclusive) > 0;
@@ -130,6 +137,7 @@ impl GateDecision {
             sentence(true, "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise"),
             error_rate,
             sentence(is_between, "boots of different studies are never paired: each study has its own spread between boots (Welch)"),
+            sentence(is_over_pairs, "each pair of machines that both campaigns measured counts once: its difference is one value, in percentages that of its own baseline, and intervals have degrees of freedom by pairs"),
             sentence(is_counted, "counts of instructions are judged by how well they repeat (0.1 %); they have no error rate"),
             sentence(passes_open, "inconclusive checks count as passed, as asked: nothing is shown for them"),
         ]

@@ -8,7 +8,7 @@ use crate::gate::check::{GateCheck, InconclusiveReason};
 
 /// The ends of a case's difference with these one-sided error rates at both.
 fn ends(case: &GateCase, bound: &Bound, share: f64) -> Result<Option<(f64, f64)>, Error> {
-    Ok(case.answer(share)?.and_then(|answer| bound.ends(&answer.comparisons[0])))
+    Ok(case.answer(share, bound.is_percent())?.and_then(|answer| bound.ends(&answer.comparisons[0])))
 }
 
 fn why_unused(
@@ -72,7 +72,7 @@ pub(crate) fn judge(
         open = left;
     }
     for (place, (case, check)) in checks.iter_mut().enumerate() {
-        match case.answer(alpha)? {
+        match case.answer(alpha, check.judged_by().is_percent())? {
             Some(answer) => {
                 let interval = alone[place].map(|alone| joined(&check.judged_by(), alone, together[place]));
                 check.settle(&answer, interval, [shares[place], alpha]);

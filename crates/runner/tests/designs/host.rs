@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Disturbance, Environment, Note, PathTrace, sample};
+use record::{Crash, Disturbance, Environment, Note, PathTrace, sample};
 use study::{BootState, Condition, Effective, Settled, Tracing};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
@@ -152,6 +152,14 @@ impl Lab for RuledLab {
 
     fn restart(&mut self, _state: &BootState) -> Result<(), testbed::Error> {
         Ok(())
+    }
+
+    fn crash(&mut self, _before: &Environment) -> Result<Option<Crash>, testbed::Error> {
+        Ok(None)
+    }
+
+    fn revive(&mut self, _before: &Environment) -> Result<bool, testbed::Error> {
+        Ok(true)
     }
 }
 

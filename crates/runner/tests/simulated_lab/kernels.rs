@@ -9,10 +9,10 @@ use crate::simulator::{Fault, study};
 use crate::world::World;
 
 const DEFAULT: &str = "6.1.0-47-amd64";
-const OTHER: &str = "6.1.0-50-amd64";
+pub(crate) const OTHER: &str = "6.1.0-50-amd64";
 
 /// A world of machines that run their default kernel.
-fn world() -> World {
+pub(crate) fn world() -> World {
     let mut world = World::new();
     let text = study().text.replace("\"veth\"", "\"ssh\"");
     let text = text.replace("boots = 2", "boots = { how = \"reboot\", count = 2 }");

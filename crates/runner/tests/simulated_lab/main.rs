@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod crashes;
 mod disturbed;
 mod kernels;
 mod simulator;

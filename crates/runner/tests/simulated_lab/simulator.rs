@@ -9,9 +9,10 @@ use std::rc::Rc;
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use record::{
-    Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Turns, sample,
+    Cause, CountedTurn, Crash, CrashSign, CrashedMachine, Detail, Disturbance, Environment, Note, PathTrace,
+    Response, Turns, sample,
 };
-use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
+use study::{BootState, Condition, Effective, Settled, Side, Study, Tracing, TuningKey, Turn};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
 
@@ -94,6 +95,8 @@ pub(crate) enum Fault {
     DisturbedToNothingInOne,
     /// An agent dies in the trace behind the run.
     LostInTrace,
+    /// A machine crashes: it restarts by itself, or stays away until its power is cycled.
+    Crash,
     /// The user presses Ctrl-C.
     Interrupt,
 }
@@ -147,6 +150,14 @@ pub(crate) struct SimulatedLab {
     /// restarted with.
     pub(crate) machines: Option<HostBoot>,
     pub(crate) restarts: Vec<Option<String>>,
+    /// Whether the power of the machines can be cycled; `None`: they restart by themselves.
+    pub(crate) power: Option<bool>,
+    /// Waits for crashed machines.
+    pub(crate) revived: usize,
+    /// The kernel with which the machines do not come up.
+    pub(crate) bad_kernel: Option<String>,
+    /// Whether a machine crashed in a run.
+    has_crashed: Rc<Cell<bool>>,
     /// Runs so far, over all testbeds.
     runs: Rc<Cell<usize>>,
 }
@@ -165,6 +176,10 @@ impl SimulatedLab {
             built: 0,
             machines: None,
             restarts: Vec::new(),
+            power: None,
+            revived: 0,
+            bad_kernel: None,
+            has_crashed: Rc::default(),
             runs: Rc::default(),
         }
     }
@@ -178,7 +193,7 @@ impl SimulatedLab {
 
 impl Lab for SimulatedLab {
     fn build(&mut self, _: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        if self.cannot_build {
+        if self.cannot_build || self.has_crashed.get() {
             return Err(gone());
         }
         self.built += 1;
@@ -191,6 +206,7 @@ impl Lab for SimulatedLab {
             rates: self.rates,
             interrupt: self.interrupt.clone(),
             runs: Rc::clone(&self.runs),
+            has_crashed: Rc::clone(&self.has_crashed),
             boot: self.machines.clone(),
         }))
     }
@@ -203,9 +219,40 @@ impl Lab for SimulatedLab {
         self.restarts.push(state.kernel.clone());
         let boot = self.machines.as_mut().unwrap();
         boot.id = format!("boot {}", self.restarts.len());
+        if state.kernel.is_some() && state.kernel == self.bad_kernel {
+            boot.release.clone_from(&boot.default);
+            let answers = self.power != Some(false);
+            let sign = if answers { CrashSign::OtherKernel } else { CrashSign::NotBack };
+            return Err(testbed::Error::NotUp { why: "simulated".to_owned(), crash: crash(sign), answers });
+        }
         boot.release = state.kernel.clone().unwrap_or_else(|| boot.default.clone());
         Ok(())
     }
+
+    fn crash(&mut self, _before: &Environment) -> Result<Option<Crash>, testbed::Error> {
+        let sign = if self.power.is_some() { CrashSign::Silent } else { CrashSign::Restarted };
+        Ok(self.has_crashed.get().then(|| crash(sign)))
+    }
+
+    fn revive(&mut self, _before: &Environment) -> Result<bool, testbed::Error> {
+        self.revived += 1;
+        if self.power == Some(false) {
+            return Err(testbed::Error::Failed("root@b did not come back".to_owned()));
+        }
+        self.has_crashed.set(false);
+        if let Some(boot) = &mut self.machines {
+            boot.id = format!("after crash {}", self.revived);
+            boot.release.clone_from(&boot.default);
+        }
+        Ok(true)
+    }
+}
+
+/// The crash of one machine.
+fn crash(sign: CrashSign) -> Crash {
+    let console = vec!["Kernel panic - not syncing: simulated".to_owned()];
+    let machine = CrashedMachine { side: Side::Receiver, host: "root@b".to_owned(), sign, console };
+    Crash { machines: vec![machine] }
 }
 
 struct SimulatedBench {
@@ -217,6 +264,7 @@ struct SimulatedBench {
     rates: Option<Rates>,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
+    has_crashed: Rc<Cell<bool>>,
     boot: Option<HostBoot>,
 }
 
@@ -300,7 +348,7 @@ impl Bench for SimulatedBench {
         let left = match self.turns {
             Turning::Never => {
                 let why = "a switch resets the link".to_owned();
-                return Err(testbed::Error::NotInTurns { host: study::Side::Transmitter.to_string(), why });
+                return Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why });
             }
             Turning::Settled => 0,
             Turning::Unsettled => 500,
@@ -344,6 +392,10 @@ impl SimulatedBench {
                 Err(CallError::NoJournal { host: "receiver".into(), why: "simulated".into() }.into())
             }
             Some(Fault::Lost) => Err(gone()),
+            Some(Fault::Crash) => {
+                self.has_crashed.set(true);
+                Err(gone())
+            }
             Some(Fault::Interrupt) => {
                 self.interrupt.trip();
                 Err(CallError::Interrupted.into())

@@ -21,6 +21,8 @@ pub(crate) struct World {
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
     pub(crate) keep_disturbed: bool,
     pub(crate) beside: Option<Cause>,
+    /// Whether what crashed a machine is tried again.
+    pub(crate) again: bool,
     /// The differences of the machine, at each question.
     pub(crate) differences: Box<dyn Fn() -> Vec<Cause>>,
     /// The directory of the store.
@@ -42,6 +44,7 @@ impl World {
             is_decided: never,
             keep_disturbed: false,
             beside: None,
+            again: false,
             differences: Box::new(Vec::new),
             _directory: directory,
         }
@@ -51,6 +54,7 @@ impl World {
         let events = &mut self.events;
         let mut campaign = Campaign {
             pair: None,
+            again: self.again,
             lab: &mut self.lab,
             store: &mut self.store,
             interrupt: self.interrupt.clone(),

@@ -125,7 +125,7 @@ pub fn over_pairs(
         prediction: fleet.prediction(&over_machines),
         count: PairCount::new(&judged, mean.value),
         pairs: judged,
-        apart: (0..pairs.len()).filter(|index| fleet.stands_apart(*index)).collect(),
+        apart: fleet.apart(&over_machines),
     })
 }
 
@@ -235,13 +235,24 @@ impl Fleet {
         Some((self.in_unit(low), self.in_unit(high)))
     }
 
+    fn apart(&self, mean: &Estimate) -> Vec<usize> {
+        let (n, all) = (self.count(), 0..self.estimates.len());
+        if n < 3.0 {
+            return Vec::new();
+        }
+        // Thousands of pairs are not each compared with all others. Grubbs' test by the deviation
+        // from the mean of all is the same one, and here a tenth less strict, for the rounding.
+        let t = student::upper_quantile(0.5 * self.alpha / n, n - 2.0).unwrap_or(0.0);
+        let least = 0.9 * t * t / (t * t + n - 2.0);
+        let share = |index: usize| (self.estimates[index].value - mean.value) / ((n - 1.0) * mean.se);
+        let may_be = |index: &usize| share(*index).powi(2) >= least;
+        all.filter(may_be).filter(|index| self.stands_apart(*index)).collect()
+    }
+
     /// Whether a pair is farther from the mean of the others than both their spread and the errors
     /// explain. Others that agree by chance better than their errors allow are no measure, and a
     /// pair that was measured less precisely than the others may be as much farther.
     fn stands_apart(&self, index: usize) -> bool {
-        if self.estimates.len() < 3 {
-            return false;
-        }
         let pair = &self.estimates[index];
         let is_other = |(place, one): (usize, &Estimate)| (place != index).then_some(*one);
         let others: Vec<Estimate> = self.estimates.iter().enumerate().filter_map(is_other).collect();

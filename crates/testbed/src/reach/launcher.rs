@@ -9,6 +9,7 @@ use std::str::FromStr;
 use words::names::check_interface;
 use words::shell_word;
 
+use crate::out_of_band::ManagementCommands;
 use crate::reach::session::PipedCommand;
 
 /// A way to run commands on a host, with standard input and output here.
@@ -112,6 +113,8 @@ pub struct HostSpec {
     pub launcher: Option<Launcher>,
     /// The interface that carries the traffic; `None`: the one that leads to the other host.
     pub interface: Option<String>,
+    /// The commands for its console and its power.
+    pub management: ManagementCommands,
 }
 
 // The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
@@ -152,6 +155,7 @@ impl FromStr for HostSpec {
         Ok(Self {
             launcher: (!is_here).then_some(Launcher::Ssh { destination, config: None }),
             interface: interface.map(str::to_owned),
+            management: ManagementCommands::default(),
         })
     }
 }

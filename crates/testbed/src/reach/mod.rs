@@ -17,7 +17,7 @@ use std::{panic, thread};
 pub use binary::Binary;
 pub use boot::HostBoot;
 pub use launcher::{HostSpec, HostSpecError, Launcher};
-pub(crate) use reboot::{Restart, reboot_all, restart_with_default};
+pub(crate) use reboot::{Restart, await_all, look_all, reboot_all, restart_with_default};
 pub use remote_host::{ConnectionAddresses, ProgramOutput, RemoteHost, Retention};
 pub(crate) use session::{PipedCommand, TO_ANSWER, look_until};
 

@@ -42,6 +42,11 @@ fn last_words_are_the_end_of_a_text() {
     let cut = last_words(&long);
     assert!(cut.len() <= LONGEST_REASON && cut.starts_with("(cut) …") && cut.ends_with("é é last"), "{cut}");
     assert_eq!(last_words(&"\n".repeat(1 << 20)), "(cut) …");
+    for most in [0, 5, 9, 20, 300] {
+        let cut = last_words_within(&long, most);
+        assert!(cut.starts_with("(cut) …") && cut.len() <= most.max("(cut) …".len()), "{most}: {cut}");
+    }
+    assert_eq!(last_words_within("short", 5), "short");
 }
 
 #[test]

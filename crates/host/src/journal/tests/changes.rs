@@ -110,6 +110,17 @@ fn one_process_at_a_time_changes_the_machine() {
 }
 
 #[test]
+fn a_journal_of_another_boot_is_in_nobodys_way() {
+    let world = World::new(&[("a", "1\n")]);
+    world.leave("1.journal", Header { boot: "another".to_owned(), ..dead() }, &[("a", "0", "2\n")]);
+    let mut journal = world.journal();
+    journal.change(&to("a", "2")).unwrap();
+    assert_eq!(world.journals(), 1, "that of the other boot is removed");
+    journal.undo().unwrap();
+    assert_eq!((world.bytes("a").as_slice(), world.journals()), (&b"1\n"[..], 0));
+}
+
+#[test]
 fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none() {
     let world = World::new(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
     let of_session = |session: u64| {

@@ -20,6 +20,7 @@ fn a_link_is_read_whole() {
         (libc::IFLA_MIN_MTU, number(68)),
         (libc::IFLA_MAX_MTU, number(0)),
         (libc::IFLA_ADDRESS, vec![2, 0, 0x5e, 0, 0x53, 1]),
+        (libc::IFLA_QDISC, string("fq_codel")),
         (libc::IFLA_STATS64, stats),
         (libc::IFLA_LINKINFO | NESTED, encode(&[(libc::IFLA_INFO_KIND, string("veth"))])),
     ];
@@ -35,6 +36,7 @@ fn a_link_is_read_whole() {
         carrier: true,
         running: true,
         address: Some("02:00:5e:00:53:01".to_owned()),
+        qdisc: Some("fq_codel".to_owned()),
         counters: LinkCounters {
             rx_packets: 1,
             tx_packets: 2,

@@ -3,7 +3,7 @@
 
 mod wanted;
 
-pub(crate) use wanted::{PairOfHosts, pairs};
+pub(crate) use wanted::{LARGEST, PairOfHosts, pairs};
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,8 @@ use report::document::Block;
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Study, format_duration};
 use testbed::reach::{Binary, HostSpec, Launcher, RemoteHost, Retention};
 use testbed::{
-    Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, PairCheck, Restarter,
+    Crossing, FoundMachine, HostPlace, Hosts, IntendedChange, MachineSideSettings, OutOfBand, PairCheck,
+    Restarter,
 };
 
 use crate::cli::{AddressesOf, HostFlags, Login};
@@ -61,7 +62,8 @@ pub(crate) fn reach(
     let mut reached = RemoteHost::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = places.map(|_, spec| {
         let by = spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next());
-        HostPlace::new(by, spec.and_then(|spec| spec.interface), lease)
+        let out_of_band = spec.as_ref().and_then(|spec| OutOfBand::new(spec.management.clone()));
+        HostPlace { out_of_band, ..HostPlace::new(by, spec.and_then(|spec| spec.interface), lease) }
     });
     let own_addresses = wanted.addresses == Some(AddressesOf::Own);
     let mut hosts = Hosts { places, own_addresses, program: PROGRAM.into(), interrupt: interrupt.clone() };
@@ -158,8 +160,8 @@ impl ReachedHosts {
     }
 
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
-        let Self { hosts, binary, stay, .. } = self;
-        (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
+        let Self { hosts, found, binary, stay } = self;
+        (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART), found }))
     }
 
     /// `settings`: of the machines themselves, for all conditions.
@@ -210,6 +212,18 @@ impl ReachedHosts {
         }
         Ok(blocks)
     }
+}
+
+/// The texts of a study as pairs measure it: whole, and without a family that a pair lacks.
+pub(crate) fn texts_on_pairs(study: &Study) -> Result<Vec<String>, Failure> {
+    let mut texts = vec![study.text.clone()];
+    for (key, family) in
+        ["family", "underlay.family"].into_iter().flat_map(|key| Family::ALL.map(|one| (key, one)))
+    {
+        let shorter = Study::parse_with(&study.name, &study.text, &[change(&format!("{key}={family}"))?]);
+        texts.extend(shorter.ok().map(|shorter| shorter.text));
+    }
+    Ok(texts)
 }
 
 fn differs_in_whole_machine(study: &Study, conditions: &[Condition]) -> bool {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+use study::Side;
+use testbed::ManagementCommands;
 use testbed::reach::{HostSpec, Launcher};
 use words::names::check_interface;
 
@@ -14,7 +16,7 @@ use crate::commands::study_files::read_text;
 use crate::failure::{Failure, bail};
 
 /// The largest file of hosts, in bytes: some ten thousand pairs.
-const LARGEST: u64 = 4 << 20;
+pub(crate) const LARGEST: u64 = 4 << 20;
 
 /// In bytes: the name of a file and the word of a table.
 const LONGEST_NAME: usize = 64;
@@ -35,7 +37,7 @@ struct HostsFile {
 
 /// A `[[pair]]` of a file of hosts.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table of a pair")]
 pub(crate) struct PairOfHosts {
     pub(crate) name: String,
     #[serde(deserialize_with = "host_of_file")]
@@ -44,6 +46,9 @@ pub(crate) struct PairOfHosts {
     receiver: Option<HostSpec>,
     #[serde(default)]
     pub(crate) labels: BTreeMap<String, String>,
+    /// Measured again throughout the campaign, so that a drift of the site shows.
+    #[serde(default)]
+    pub(crate) reference: bool,
 }
 
 impl PairOfHosts {
@@ -56,8 +61,22 @@ impl PairOfHosts {
         [place(&self.transmitter), place(&self.receiver)]
     }
 
+    /// Its hosts.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = (Side, &HostSpec)> {
+        let ends = [(Side::Transmitter, &self.transmitter), (Side::Receiver, &self.receiver)];
+        ends.into_iter().filter_map(|(side, host)| Some((side, host.as_ref()?)))
+    }
+
+    /// Its ends, if the file says which machines they are: a launcher may choose them itself.
+    fn known_ends(&self) -> Option<String> {
+        let (one, other) = (&self.transmitter, &self.receiver);
+        let mut launchers = [one, other].into_iter().flatten().map(|host| &host.launcher);
+        let is_known = launchers.all(|one| !matches!(one, Some(Launcher::Words(_))));
+        is_known.then(|| format!("{:?} {:?}", end(one.as_ref()), end(other.as_ref())))
+    }
+
     fn fault(&self) -> Option<String> {
-        let Self { name, transmitter, receiver, labels } = self;
+        let Self { name, transmitter, receiver, labels, .. } = self;
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
         let is_name = (1..=LONGEST_NAME).contains(&name.len())
             && name.chars().all(allowed)
@@ -67,26 +86,48 @@ impl PairOfHosts {
                 "a name has 1 to {LONGEST_NAME} letters, digits, '.', '_' and '-', and begins with none of '-' and '.'"
             ));
         }
-        if transmitter == receiver {
+        if end(transmitter.as_ref()) == end(receiver.as_ref()) {
             return Some(
                 "its transmitter and its receiver are the same: name another machine or interface".to_owned(),
             );
         }
         let is_long = |(key, value): (&String, &String)| key.len().max(value.len()) > LONGEST_LABEL;
         let long = labels.iter().find(|label| is_long(*label));
-        long.map(|(key, _)| format!("its label {key:.40?} is longer than {LONGEST_LABEL} bytes"))
+        long.map(|(key, _)| format!("its label {:?} is longer than {LONGEST_LABEL} bytes", begin(key)))
     }
+}
+
+/// The keys that identify an end of a path: neither its console nor its power.
+fn end(host: Option<&HostSpec>) -> Option<(Option<&Launcher>, Option<&str>)> {
+    host.map(|host| (host.launcher.as_ref(), host.interface.as_deref()))
+}
+
+/// The begin of a name that may be long, for a message.
+fn begin(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect()
 }
 
 const LONGEST_LABEL: usize = 256; // bytes
 
 /// One host of the file: by ssh, or by a command of words; this machine by its interface alone.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table of a host")]
 struct HostEntry {
     ssh: Option<String>,
     launch: Option<Vec<String>>,
     interface: Option<String>,
+    #[serde(default, deserialize_with = "command_of_file")]
+    console: Vec<String>,
+    #[serde(default, deserialize_with = "command_of_file")]
+    power: Vec<String>,
+}
+
+fn command_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    let names_program = words.first().is_some_and(|program| !program.is_empty());
+    let is_command = names_program && !words.iter().any(|word| word.contains('\0'));
+    let example = "write [\"ipmitool\", \"-H\", \"bmc\", …]";
+    is_command.then_some(words).ok_or_else(|| D::Error::custom(format!("this is no command: {example}")))
 }
 
 /// `None`: no machine is named.
@@ -151,12 +192,21 @@ fn read_file(path: &Path) -> Result<HostsFile, Failure> {
         let error = error.to_string();
         Failure::Usage(format!("{}: {}", path.display(), words::sanitised_lines(&error).trim_end()))
     })?;
-    let mut names = BTreeSet::new();
+    let (mut names, mut ends, mut reference) = (BTreeSet::new(), BTreeMap::new(), None);
     for pair in &file.pairs {
         let twice = "two pairs have this name: give each a name of its own";
         let twice = (!names.insert(&pair.name)).then(|| twice.to_owned());
-        if let Some(fault) = pair.fault().or(twice) {
-            bail!(Usage, "{}: pair {:.70?}: {fault}", path.display(), pair.name);
+        let first = pair.known_ends().and_then(|own| ends.insert(own, &pair.name));
+        let again = first.map(|first| {
+            format!(
+                "its machines are those of pair {first:?}, and would count twice: remove one of the two; `reference = true` measures a pair again and again"
+            )
+        });
+        let first = if pair.reference { reference.replace(&pair.name) } else { None };
+        let second = first
+            .map(|first| format!("`reference = true` stands at pair {first:?} too: keep one of the two"));
+        if let Some(fault) = pair.fault().or(twice).or(again).or(second) {
+            bail!(Usage, "{}: pair {:?}: {fault}", path.display(), begin(&pair.name));
         }
     }
     if !file.pairs.is_empty() && (file.transmitter.is_some() || file.receiver.is_some()) {
@@ -171,20 +221,24 @@ fn lease_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>,
 }
 
 fn host_of_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<HostSpec>, D::Error> {
-    let HostEntry { ssh, launch, interface } = HostEntry::deserialize(from)?;
+    let HostEntry { ssh, launch, interface, console, power } = HostEntry::deserialize(from)?;
     interface.as_deref().map_or(Ok(()), check_interface).map_err(D::Error::custom)?;
+    let management = ManagementCommands { console, power };
     let mut spec = match (ssh, launch) {
-        (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(D::Error::custom)?,
+        (Some(ssh), None) => HostSpec { management, ..ssh.parse::<HostSpec>().map_err(D::Error::custom)? },
         (None, Some(words)) if !words.is_empty() => {
-            HostSpec { launcher: Some(Launcher::Words(words)), interface: None }
+            HostSpec { launcher: Some(Launcher::Words(words)), interface: None, management }
         }
-        (None, None) if interface.is_some() => HostSpec { launcher: None, interface: None },
+        (None, None) if interface.is_some() => HostSpec { launcher: None, interface: None, management },
         _ => {
             return Err(D::Error::custom(
                 "a host has `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`, not both; for this machine give `interface` alone",
             ));
         }
     };
+    if spec.launcher.is_none() && spec.management != ManagementCommands::default() {
+        return Err(D::Error::custom("this machine has neither `console` nor `power`: netassay runs on it"));
+    }
     spec.interface = interface.or(spec.interface);
     Ok(Some(spec))
 }

@@ -1,18 +1,17 @@
-//! `netassay trace STUDY`, `--from` and `merge`: traces of the conditions of a study, compared.
+//! `netassay trace STUDY` and `--from`: traces of the conditions of a study, compared.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use report::document::Block;
 use report::views;
-use results::{StageDifferences, StageRanges};
+use results::StageDifferences;
 use serde::Serialize;
-use store::{Store, StoredStudy};
 use study::{Assignment, Scenario, bundled};
 
 use super::flame::{self, Flames};
 use crate::cli::{Formatted, RunFlags, Trace};
-use crate::commands::stored::{load, require};
+use crate::commands::stored::load;
 use crate::commands::study_files::read_text;
 use crate::commands::{hosts, run};
 use crate::failure::{Failure, bail, refuse_given, say};
@@ -100,25 +99,4 @@ fn show<F: Serialize>(
         let line = format!("Printed by netassay {netassay}: `{command}`");
         view(found).into_iter().chain([line].into_iter().chain(next).map(Block::Text)).collect()
     })
-}
-
-pub(super) fn merge(databases: &[PathBuf], study: Option<&str>, output: &Formatted) -> Result<(), Failure> {
-    let mut studies = Vec::new();
-    for path in databases {
-        require(path)?;
-        let stored = if study.is_some() { load(path, study)? } else { newest_traced(path)? };
-        studies.push((named(path), stored));
-    }
-    show(StageRanges::new(&studies)?, output, None, views::stage_ranges)
-}
-
-fn newest_traced(path: &Path) -> Result<StoredStudy, Failure> {
-    let store = Store::open_read_only(path)?;
-    for row in store.studies()?.iter().rev() {
-        let stored = store.load(row.id)?;
-        if stored.plan.tracing.is_some() {
-            return Ok(stored.sanitised());
-        }
-    }
-    bail!(Nothing, "{} holds no study that was traced: `netassay trace STUDY` makes one", named(path))
 }

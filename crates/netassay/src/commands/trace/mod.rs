@@ -16,7 +16,7 @@ use results::{PathTraceReport, SizedTrace, mixed_stages};
 use study::{Assignment, Kind};
 use trace::{MOST_BYTES, TracePath, bundled_text};
 
-use crate::cli::{Trace, TraceAction};
+use crate::cli::Trace;
 use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::study_files::read_text;
@@ -26,9 +26,6 @@ use crate::{again, exit, output, signals, turn};
 use place::PathKeys;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
-    if let Some(TraceAction::Merge { databases, study, output }) = &flags.action {
-        return compared::merge(databases, study.as_deref(), output).map(done);
-    }
     if let Some(word) = &flags.from {
         return compared::print(word, flags).map(done);
     }

@@ -1,5 +1,6 @@
 //! Advice as blocks: the recommendations in short, and the proof of each on demand.
 
+mod over_pairs;
 mod phrase;
 mod planned;
 mod script;
@@ -13,6 +14,7 @@ use results::{SwitchEffects, figure, grouped, listed, percent};
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
+pub use over_pairs::fleet_advice;
 pub use planned::{PlannedSetting, planned_settings};
 pub use script::advice_script;
 

@@ -164,11 +164,20 @@ pub(super) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> 
 
 /// Each with its head: `apply`, `undo at the receiver`.
 pub(super) fn commands(one: &Recommendation) -> Vec<(String, String)> {
+    commands_at(one.side, &one.apply, &one.undo)
+}
+
+/// As [`commands`]. `own`: the side of the recommendation.
+pub(super) fn commands_at(
+    own: Option<Side>,
+    apply: &[HostCommand],
+    undo: &[HostCommand],
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
+    for (what, commands) in [("apply", apply), ("undo", undo)] {
         for (side, line) in lines(commands) {
             // Where it is the recommendation's own side, the head of that says it.
-            let at = side.filter(|_| side != one.side).map(|side| format!(" at the {side}"));
+            let at = side.filter(|_| side != own).map(|side| format!(" at the {side}"));
             found.push((format!("{what}{}", at.unwrap_or_default()), line));
         }
     }

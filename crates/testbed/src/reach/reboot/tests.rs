@@ -3,6 +3,7 @@ use std::path::Path;
 use std::thread;
 
 use super::*;
+use crate::out_of_band::ManagementCommands;
 
 const FIRST: &str = "01234567-89ab-cdef-0123-456789abcdef";
 const SECOND: &str = "f1234567-89ab-cdef-0123-456789abcdef";
@@ -16,7 +17,8 @@ fn host(directory: &Path, script: &str) -> Launcher {
 }
 
 fn restart(launcher: &Launcher) -> Restart {
-    Restart { launcher: launcher.clone(), by_sudo: false, kernel: None }
+    let launcher = launcher.clone();
+    Restart { side: Side::Receiver, launcher, by_sudo: false, kernel: None, out_of_band: None }
 }
 
 fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<HostBoot>, Error> {
@@ -196,4 +198,70 @@ fn the_wait_ends_at_an_interrupt() {
     });
     let error = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
+}
+
+/// A host that does not come back until its power is cycled, which `$D/on` tells.
+const HANGS: &str = "case \"$s\" in *sysrq*) echo boot $(cat $D/now) 6.1; rm $D/on; cp $D/next $D/now; exit 255;; esac; \
+    [ -e $D/on ] || { echo no route >&2; exit 255; }; echo boot $(cat $D/now) 6.1";
+
+fn hanging(directory: &Path, console: &str, power: &str) -> Restart {
+    for (name, content) in [("now", FIRST), ("next", SECOND), ("on", "")] {
+        fs::write(directory.join(name), content).unwrap();
+    }
+    let command = |script: &str| match script {
+        "" => Vec::new(),
+        script => ["sh", "-c", script, "sh", &directory.display().to_string()].map(str::to_owned).to_vec(),
+    };
+    let out_of_band = OutOfBand::new(ManagementCommands { console: command(console), power: command(power) });
+    out_of_band.iter().for_each(|own| own.open_console("b").unwrap());
+    Restart { out_of_band, ..restart(&host(directory, HANGS)) }
+}
+
+#[test]
+fn the_power_of_a_host_that_stays_away_is_cycled_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let back = |power: &str, within: Duration| {
+        let host = hanging(directory.path(), "echo BUG: it hangs; cat", power);
+        let boots = reboot_all(&[host], within, &Interrupt::new().unwrap());
+        boots.map(|boots| boots[0].id.clone())
+    };
+    let within = Duration::from_secs(2);
+    assert_eq!(back(": > $1/on", within).unwrap(), SECOND);
+    for (power, why) in [
+        ("echo >> $1/cycled", "did not come back within 2 s after its power was cycled ("),
+        ("echo no chassis; exit 3", "(sh) failed: exit status: 3; it said: no chassis"),
+        ("", "did not come back within 2 s after its reboot ("),
+    ] {
+        let error = back(power, within).unwrap_err();
+        let told = error.to_string();
+        let console = "; the last lines of its console: BUG: it hangs";
+        assert!(told.contains(why) && told.ends_with(console), "{power}: {told}");
+        assert!(!told.contains("look at its console"), "{told}");
+        let Error::NotUp { crash, answers: false, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(crash.machines[0].sign, CrashSign::NotBack);
+    }
+    assert_eq!(fs::read_to_string(directory.path().join("cycled")).unwrap(), "\n");
+}
+
+#[test]
+fn a_host_whose_console_ends_in_a_panic_is_not_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    // The console of an earlier panic does not count.
+    let panic = "echo '---[ end Kernel panic - not syncing: x ]---'";
+    let console = format!("{panic}; while [ -e $1/on ]; do sleep 0.1; done; {panic}; cat");
+    let host = hanging(directory.path(), &console, ": > $1/on");
+    let begun = Instant::now();
+    reboot_all(&[host], Duration::from_secs(600), &Interrupt::new().unwrap()).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(300));
+}
+
+#[test]
+fn a_host_that_answers_is_back_from_whatever_boot() {
+    let directory = tempfile::tempdir().unwrap();
+    let (hosts, interrupt) = ([hanging(directory.path(), "", "")], Interrupt::new().unwrap());
+    assert_eq!(look_all(&hosts, Duration::ZERO, &interrupt)[0].as_ref().unwrap().id, FIRST);
+    assert_eq!(await_all(&hosts, TO_BEGIN, &interrupt).unwrap()[0].id, FIRST);
+    let gone = [restart(&Launcher::Words(vec!["false".to_owned()]))];
+    let look = look_all(&gone, Duration::ZERO, &interrupt).remove(0);
+    assert!(matches!(look, Err(Error::Unanswered(_))), "{look:?}");
 }
