@@ -1,4 +1,4 @@
-//! Addresses of databases on a PostgreSQL server, in the place of a file's name.
+//! Addresses of PostgreSQL databases, which `--db` takes as well as the name of a file.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -17,8 +17,8 @@ use crate::store::Store;
 const COMPARED: [&str; 3] = ["throughput", "packets", "transactions"];
 
 impl Store {
-    /// The outline of a study with the mean of each boot in the place of the values of its runs,
-    /// and without its environments and disturbed runs: no account is read.
+    /// The outline of a study whose values are the means of boots, without its environments and
+    /// disturbed runs: no account is read.
     ///
     /// # Errors
     /// As [`Store::load`].

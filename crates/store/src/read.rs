@@ -145,8 +145,8 @@ impl Store {
         environments.iter().map(|json| self.read(json, what, serde_json::from_str)).collect()
     }
 
-    /// One state of the file, however long reading takes and whoever records meanwhile. The copy of
-    /// a server is of one state, and grows while it is read.
+    /// Holds one state of the file until it is dropped, while other processes may record. `None`
+    /// for a server: its copy is of one state, and grows while it is read.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         let begin = || self.connection.unchecked_transaction().map_err(|error| self.sql(error));
         self.server.is_none().then(begin).transpose()
@@ -198,7 +198,7 @@ impl Store {
             return Ok(plan.clone());
         }
         let plan = self.read(&text, || format!("the plan of study {study}"), Plan::read)?;
-        // One that is read again must say again that it holds hostile text.
+        // A plan with hostile text is read each time: reading it reports that text.
         *last = has_plain_texts(&text).then(|| (text, plan.clone()));
         Ok(plan)
     }

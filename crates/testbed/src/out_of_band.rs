@@ -32,7 +32,7 @@ pub struct OutOfBand {
     console: Mutex<Option<ManagementProcess>>,
 }
 
-// As many lines as an oops has before its call trace.
+// The length of an oops before its call trace.
 const LINES: usize = 20;
 
 // A power distribution unit waits some seconds between off and on.

@@ -152,6 +152,19 @@ pub(crate) fn push(store: &Store, studies: &[StudyId], to: &Path) -> Result<(), 
     Ok(())
 }
 
+/// Adds measured studies to the server that `--db` names, if any. If that fails, says how it is
+/// done later: they are in the file.
+pub(crate) fn push_measured(store: &Store, studies: &[StudyId], database: &Database) -> Result<(), Failure> {
+    let Some(server) = &database.server else { return Ok(()) };
+    push(store, studies, server).inspect_err(|_| {
+        // An address may have a `?`.
+        let (file, server) = (named(store.path()), words::shell_word(&named(server)));
+        let numbers: String = studies.iter().map(|study| format!(" {study}")).collect();
+        let option = views::database_option(&file);
+        say(&format!("netassay: the results are kept in {file}: `netassay db push{numbers}{option} --to {server}` adds them"));
+    })
+}
+
 fn say_added(added: &[Moved], known: &[KnownStudy], done: &str, from: &Path, to: &Path) {
     let (from, to) = (named(from), named(to));
     for (study, there) in known {

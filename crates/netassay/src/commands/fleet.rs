@@ -28,7 +28,7 @@ use study::{Plan, Study};
 
 use crate::again::again_without;
 use crate::cli::{Formatted, OverPairs, RunFlags};
-use crate::commands::db::{check_server, push};
+use crate::commands::db::{check_server, push_measured};
 use crate::commands::hosts::{PairOfHosts, texts_on_pairs};
 use crate::commands::report::fleet_report_path;
 use crate::commands::run::asked;
@@ -80,17 +80,14 @@ pub(crate) fn measure_pairs(
     say(&format!("netassay: campaign {campaign}: {to_measure} to measure{again}, {at_once} at once"));
     measure(&mut store, missing, &files, at_once, &interrupt)?;
     let found = results_of(&store, &campaign, None)?;
-    if let Some(server) = &flags.campaign.database.server {
-        let rows = store.pairs(&campaign)?;
-        let complete: Vec<StudyId> = rows.iter().filter_map(|row| row.study).collect();
-        push(&store, &complete, server)?;
-    }
     show_fleet(&found, &flags.output)?;
     if !(flags.no_report || found.pairs.is_empty()) {
         let page = fleet_report_path(db, &found, "html");
         output::write(&page, &report::fleet_page(&found).to_string(), MayReplace::OwnFile)?;
         say(&format!("wrote {}", named(&page)));
     }
+    let complete: Vec<StudyId> = store.pairs(&campaign)?.iter().filter_map(|row| row.study).collect();
+    push_measured(&store, &complete, &flags.campaign.database)?;
     Ok(ExitCode::from(match found.is_complete() {
         true => exit::OK,
         false if interrupt.is_tripped() => exit::INTERRUPTED,

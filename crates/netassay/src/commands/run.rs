@@ -13,7 +13,7 @@ use crate::again::again;
 use crate::cli::{Format, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
-use crate::commands::db::{check_server, push};
+use crate::commands::db::{check_server, push_measured};
 use crate::commands::fleet;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
@@ -347,12 +347,9 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         }
     };
     let database = &flags.campaign.database;
-    if let Some(server) = database.server.as_ref().filter(|_| summary.ending == StudyStatus::Complete) {
+    if database.server.is_some() && summary.ending == StudyStatus::Complete {
         let store = Store::open_read_only(&database.db).map_err(Failure::from);
-        let study = summary.study;
-        if let Err(failure) = store.and_then(|store| push(&store, &[study], server)) {
-            let server = named(server);
-            say(&format!("netassay: study {study} is kept in {db}: netassay db push {study} --to {server}"));
+        if let Err(failure) = store.and_then(|store| push_measured(&store, &[summary.study], database)) {
             return failure.report();
         }
     }

@@ -125,7 +125,7 @@ pub fn over_pairs(
         prediction: fleet.prediction(&over_machines),
         count: PairCount::new(&judged, mean.value),
         pairs: judged,
-        apart: fleet.apart(&over_machines),
+        apart: fleet.pairs_apart(&over_machines),
     })
 }
 
@@ -235,7 +235,7 @@ impl Fleet {
         Some((self.in_unit(low), self.in_unit(high)))
     }
 
-    fn apart(&self, mean: &Estimate) -> Vec<usize> {
+    fn pairs_apart(&self, mean: &Estimate) -> Vec<usize> {
         let (n, all) = (self.count(), 0..self.estimates.len());
         if n < 3.0 {
             return Vec::new();

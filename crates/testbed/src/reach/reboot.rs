@@ -215,7 +215,7 @@ fn await_boot(
             let why = format!(
                 "{host} did not come back within {seconds} s after {after} ({last}): {look}`--resume` goes on once it is back, and `--reboot-within` waits longer"
             );
-            // One that refused to leave its boot did not crash.
+            // A machine that refused to leave its boot did not crash.
             let is_of_restart = left.is_some() && !has_stayed;
             return Err(match is_of_restart {
                 true => of.not_up(&why, CrashSign::NotBack),

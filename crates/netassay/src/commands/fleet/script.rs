@@ -191,7 +191,7 @@ fn facts(study: &Study) -> String {
     )
 }
 
-/// Puts each part in the place of its name between two `@`.
+/// Replaces each `@NAME@` of a template by the part of this name.
 fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     // In one pass: a part may hold text of others.
     let mut filled = String::new();
