@@ -45,6 +45,10 @@ pub(crate) struct Options {
     /// The directory of the database; left out: one in memory, if there is such a place
     #[arg(long, value_name = "PATH")]
     directory: Option<PathBuf>,
+    /// A database without studies, such as a server's (postgres://USER@HOST/NAME, if this program
+    /// is built with --features store/postgres); left out: a file in the directory
+    #[arg(long, value_name = "DATABASE")]
+    db: Option<String>,
 }
 
 /// Commands on the whole fleet, and one on a study of it.
@@ -71,21 +75,23 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
         Some(path) => tempfile::tempdir_in(path).map_err(Failure::io("cannot make a directory"))?,
         None => directory()?,
     };
-    let mut fleet = Fleet::begin(bench, options.runs, directory.path())?;
+    let mut fleet = Fleet::begin(bench, options, directory.path())?;
     let mut rows = Vec::new();
     for pairs in sizes {
         let rate = fleet.grow(pairs)?;
         let import_mb = mb(own_peak_mib());
         let rounds = (1, bench.rounds(3, 1));
         let took: [Vec<Timed>; 3] = bench.in_turn(&format!("fleet of {pairs}"), rounds, |which| {
-            Ok(timed(&bench.netassay, COMMANDS[which], directory.path())?.0)
+            let words = [COMMANDS[which], &["--db", &fleet.database]].concat();
+            Ok(timed(&bench.netassay, &words, directory.path())?.0)
         })?;
         let seconds = took
             .each_ref()
             .map(|all| summary(all.iter().map(|one| one.wall_ms / 1e3)).map_or(f64::NAN, |all| all.median));
         let memory = took.each_ref().map(|all| mb(all.iter().map(|one| one.peak_mib).fold(0.0, f64::max)));
-        let bytes = fs::metadata(fleet.database()).map_err(Failure::io("cannot look at the database"))?.len();
-        let gb = bytes as f64 / 1e9;
+        // A server does not tell the length of its files.
+        let bytes = fs::metadata(&fleet.database).ok().map(|file| file.len());
+        let gb = bytes.map_or("-".to_owned(), |bytes| format!("{:.2}", bytes as f64 / 1e9));
         report.row([
             pairs.to_string(),
             fleet.recorded.to_string(),
@@ -96,7 +102,7 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
             format!("{:.2}", seconds[1]),
             format!("{:.0}", memory[1]),
             format!("{:.3}", seconds[2]),
-            format!("{gb:.2}"),
+            gb,
         ]);
         rows.push(json!({
             "pairs": pairs,
@@ -132,6 +138,8 @@ struct Fleet<'a> {
     directory: &'a Path,
     plan: Plan,
     runs: u32,
+    /// A path or an address.
+    database: String,
     store: Store,
     random: ChaCha8Rng,
     pairs: u32,
@@ -140,22 +148,21 @@ struct Fleet<'a> {
 }
 
 impl<'a> Fleet<'a> {
-    fn begin(bench: &'a Bench, runs: u32, directory: &'a Path) -> Result<Self, Failure> {
+    fn begin(bench: &'a Bench, options: &Options, directory: &'a Path) -> Result<Self, Failure> {
+        let in_directory = || directory.join("netassay.db").display().to_string();
+        let database = options.db.clone().unwrap_or_else(in_directory);
         Ok(Self {
             bench,
             directory,
             plan: Study::parse("fleet.toml", STUDY).map_err(failed)?.plan(),
-            runs,
-            store: Store::open(directory.join("netassay.db")).map_err(failed)?,
+            runs: options.runs,
+            store: Store::open(&database).map_err(failed)?,
+            database,
             random: ChaCha8Rng::seed_from_u64(1),
             pairs: 0,
             recorded: 0,
             metrics: 0,
         })
-    }
-
-    fn database(&self) -> PathBuf {
-        self.directory.join("netassay.db")
     }
 
     fn is_largest(&self, options: &Options, pairs: u32) -> bool {

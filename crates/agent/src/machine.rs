@@ -5,7 +5,7 @@ use std::fs::File;
 
 use host::journal::{self, Change, Journal};
 use host::machine::{Machine, MachineRequest, SettingValue, Target};
-use host::{CapabilitySet, hold_latency};
+use host::{CapabilitySet, LockHolder, hold_latency};
 use words::Tuning;
 
 use crate::error::{Refusal, Reply};
@@ -40,6 +40,19 @@ impl MachineSettings {
 
     pub(crate) fn is_allowed(&self) -> bool {
         self.launch.isolation == Isolation::Machine
+    }
+
+    /// Takes the right to change the machine before the first change ([`Journal::claim_early`]).
+    pub(crate) fn claim(&mut self) -> Result<(), LockHolder> {
+        if !self.is_allowed() {
+            return Ok(());
+        }
+        // Without a journal the first change tells why.
+        self.journal().map_or(Ok(()), Journal::claim_early)
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.journal.iter_mut().for_each(Journal::leave);
     }
 
     /// If one is refused, earlier changes stay until they are undone.

@@ -23,8 +23,8 @@ pub const PROTOCOL: u32 = 23;
 pub enum Request {
     /// Identify yourself. Always the first request.
     Hello { protocol: u32 },
-    /// Take the turn to measure on this machine, and keep it until the agent's end. `session`: the
-    /// controller's, of which an earlier agent may be stuck.
+    /// Take the turn to measure on this machine, with the right to change it, and keep it until the
+    /// agent's end. `session`: the controller's, of which an earlier agent may be stuck.
     TakeTurn { session: String },
     /// Let other sessions measure on this machine.
     LeaveTurn,

@@ -23,8 +23,9 @@ pub(crate) struct AgentSession {
     // Declared first: at the end its threads end before any undo begins.
     pub(crate) traffic: Option<WorkloadSide>,
     probe: Option<load::PairProbe>,
-    turn: Option<File>,
     interfaces: Interfaces,
+    // Declared behind `interfaces`: the next session gets the turn when the changes are undone.
+    turn: Option<File>,
     cpus: Vec<u32>,
     version: &'static str,
     machine_sysctls: BTreeMap<String, String>,
@@ -75,6 +76,7 @@ impl AgentSession {
             }
             Request::TakeTurn { session } => self.take_turn(&session),
             Request::LeaveTurn => {
+                self.interfaces.machine.leave();
                 self.turn = None;
                 Ok(Answer::Done)
             }
@@ -232,7 +234,9 @@ impl AgentSession {
                 Err(holder) => return Ok(Answer::Turn(Some(holder.0))),
             }
         }
-        Ok(Answer::Turn(None))
+        // Network namespaces of one machine have a turn each, and one undo journal.
+        let claimed = if self.turn.is_some() { self.interfaces.machine.claim() } else { Ok(()) };
+        Ok(Answer::Turn(claimed.err().map(|holder| holder.0)))
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {

@@ -19,14 +19,14 @@ use testbed::reach::HostSpec;
 
 use crate::exit;
 
-pub(crate) use common::{Database, Format, Formatted, OverPairs, Stored, TurnFlags, correction};
+pub(crate) use common::{Format, Formatted, OverPairs, Stored, TurnFlags, correction};
 pub(crate) use deciding::{AdviceFormat, Advise, Gate, GateFormat, Wanted};
 pub(crate) use files::{DbCommand, ExportFormat, PlanArgs, StudyCommand};
 pub(crate) use fleet::{FleetCommand, FleetScript, FleetStatusFlags, Scheduler};
 pub(crate) use load::{LoadArgs, traffic_keys};
 pub(crate) use machines::{AddressesOf, Apply, HostFlags, KernelCommand, Login, Undo, lease};
 pub(crate) use reading::{Compare, History, Report, ReportFormat};
-pub(crate) use run::{Aa, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, CampaignFlags, ProgressStyle, Run, RunFlags};
 pub(crate) use trace::Trace;
 
 const EXAMPLES: &str = "\
@@ -100,9 +100,9 @@ impl Cli {
         let matches = read.map_err(|error| without_hidden_suggestions(error, &command))?;
         let mut read = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         match &mut read.command {
-            Command::Quick(flags) => flags.campaign.database.measure_into_file(),
-            Command::Run(run) if run.aa.from.is_none() => run.flags.campaign.database.measure_into_file(),
-            Command::Trace(flags) if flags.from.is_none() => flags.campaign.database.measure_into_file(),
+            Command::Quick(flags) => flags.campaign.measure_into_file()?,
+            Command::Run(run) if run.aa.from.is_none() => run.flags.campaign.measure_into_file()?,
+            Command::Trace(flags) if flags.from.is_none() => flags.campaign.measure_into_file()?,
             _ => {}
         }
         Ok(read)

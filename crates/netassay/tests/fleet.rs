@@ -2,15 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
-use std::collections::BTreeMap;
-
 mod common;
 #[path = "common/studies.rs"]
 mod studies;
 
 use common::{Bench, expect, json, stderr, stdout};
 use store::{FleetPair, Store};
-use studies::{Made, TOML, level, plan};
+use studies::{Made, TOML, fleet_pair, level, record_pair, two_campaigns};
 
 const CAMPAIGN: &str = "quick@19a";
 
@@ -19,24 +17,14 @@ const CAMPAIGN: &str = "quick@19a";
 fn fleet(bench: &Bench) {
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let pair = |name: &str| FleetPair {
-        campaign: CAMPAIGN.to_owned(),
-        name: name.to_owned(),
         labels: [("model".to_owned(), if name < "c" { "old" } else { "new" }.to_owned())].into(),
-        repeat: 1,
+        ..fleet_pair(CAMPAIGN, name, 1)
     };
     let names = ["a", "b", "c", "d", "e", "f"];
     store.begin_fleet(&names.map(pair)).unwrap();
     for (name, seed) in names.into_iter().zip(1..6) {
         let (kernel, gain) = if name == "c" { ("6.19", 1.6) } else { ("6.18", 1.1) };
-        let made = Made {
-            toml: TOML,
-            plan: plan(),
-            kernel,
-            boots: 5,
-            runs: 3,
-            metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
-            pair: Some(pair(name)),
-        };
+        let made = Made { kernel, pair: Some(pair(name)), ..Made::quick() };
         made.record(&mut store, |condition, boot, run| {
             let gain = if condition == 0 { 1.0 } else { gain };
             gain * level(0, boot * seed + condition as u32, run)
@@ -76,7 +64,9 @@ fn a_fleet_has_one_answer_and_names_the_pair_that_differs() {
         assert!(stdout(&page).contains("no route to host"), "{format}");
     }
     // Each pair is a study as any other.
-    expect(&bench.run(&["show", "3"]), 0);
+    let page = bench.run(&["show", "3"]);
+    expect(&page, 0);
+    assert!(stdout(&page).starts_with("Pair c\nquick: "), "{}", stdout(&page));
     expect(&bench.run(&["db", "remove", "3"]), 0);
     let left = json(&bench, &["show", "--fleet"]);
     assert_eq!(left["fleet"]["not_measured"][0]["name"], "c");
@@ -88,15 +78,8 @@ fn a_large_fleet_is_shown_by_its_distribution() {
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     for number in 1..=60 {
         let (kernel, gain) = if number == 7 { ("6.19", 1.6) } else { ("6.18", 1.1) };
-        let made = Made {
-            toml: TOML,
-            plan: plan(),
-            kernel,
-            boots: 3,
-            runs: 1,
-            metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
-            pair: Some(named(CAMPAIGN, &format!("p{number}"), 1)),
-        };
+        let pair = Some(fleet_pair(CAMPAIGN, &format!("p{number}"), 1));
+        let made = Made { kernel, boots: 3, runs: 1, pair, ..Made::quick() };
         made.record(&mut store, |condition, boot, run| {
             let gain = if condition == 0 { 1.0 } else { gain };
             gain * level(0, boot * number + condition as u32, run)
@@ -120,8 +103,7 @@ fn a_large_fleet_is_shown_by_its_distribution() {
 fn a_pair_that_crashed_in_a_boot_is_named_and_counts_with_the_rest() {
     let bench = Bench::new();
     fleet(&bench);
-    let (campaign, name) = (CAMPAIGN.to_owned(), "b".to_owned());
-    let pair = FleetPair { campaign, name, labels: Default::default(), repeat: 1 };
+    let pair = fleet_pair(CAMPAIGN, "b", 1);
     let why = "1 condition left out of a boot: it crashed the receiver (root@b2)";
     Store::open(bench.path("netassay.db")).unwrap().set_failure(&pair, Some(why)).unwrap();
     let text = stdout(&bench.run(&["show", "--fleet"]));
@@ -153,16 +135,8 @@ fn a_pair_goes_to_another_file_with_its_labels() {
 fn a_pair_none_of_whose_runs_counts_is_named_with_the_way_out() {
     let bench = Bench::new();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    record(&mut store, named(CAMPAIGN, "a", 1), 1, [1.0; 4]);
-    let made = Made {
-        toml: TOML,
-        plan: plan(),
-        kernel: "6.18",
-        boots: 5,
-        runs: 0,
-        metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
-        pair: Some(named(CAMPAIGN, "b", 1)),
-    };
+    record_pair(&mut store, fleet_pair(CAMPAIGN, "a", 1), 1, [1.0; 4]);
+    let made = Made { runs: 0, pair: Some(fleet_pair(CAMPAIGN, "b", 1)), ..Made::quick() };
     made.record(&mut store, |_, _, _| 1.0);
     drop(store);
     let text = stdout(&bench.run(&["show", "--fleet"]));
@@ -212,24 +186,58 @@ fn each_pair_that_cannot_be_reached_is_named_and_the_others_go_on() {
     assert!(!bench.path("netassay.pairs").exists(), "{left:?}");
 }
 
-fn named(campaign: &str, name: &str, repeat: u32) -> FleetPair {
-    FleetPair { campaign: campaign.to_owned(), name: name.to_owned(), labels: BTreeMap::new(), repeat }
+/// Both pairs of [`UNREACHABLE`] are measured; in b a condition crashed a machine in the last boot.
+fn measured_with_a_crash(bench: &Bench) {
+    bench.write("fleet.toml", UNREACHABLE);
+    let toml = TOML.replace("\"veth\"", "\"ssh\"");
+    bench.write("runs.toml", &toml);
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (name, last) in [("a", 1000.0), ("b", f64::NAN)] {
+        let made = Made { toml: &toml, pair: Some(fleet_pair(CAMPAIGN, name, 1)), ..Made::quick() };
+        made.record(&mut store, |condition, boot, run| match (condition, boot, run) {
+            (3, 5, 3) => last,
+            _ => level(condition, boot, run),
+        });
+    }
+    drop(store);
+    let detail = r#"{"crash":[{"side":"receiver","host":"b","sign":"silent","console":[]}]}"#;
+    let crash = "UPDATE run SET reason = 'it crashed b', detail = ?1 WHERE status = 'failed'";
+    assert_eq!(bench.database().execute(crash, [detail]).unwrap(), 1);
 }
 
-/// Records a pair whose conditions are so many times the level.
-fn record(store: &mut Store, pair: FleetPair, seed: u32, factors: [f64; 4]) {
-    let made = Made {
-        toml: TOML,
-        plan: plan(),
-        kernel: "6.18",
-        boots: 5,
-        runs: 3,
-        metric: plan().conditions[0].workload.traffic.kind.primary_metric().key,
-        pair: Some(pair),
-    };
-    made.record(store, |condition, boot, run| {
-        factors[condition] * level(0, boot * seed + condition as u32, run)
-    });
+const RESUME: [&str; 6] = ["run", "runs.toml", "--hosts", "fleet.toml", "--no-report", "--resume"];
+
+#[test]
+fn what_crashed_a_machine_is_tried_again_in_each_pair_on_request() {
+    let bench = Bench::new();
+    measured_with_a_crash(&bench);
+    let resumed = bench.run(&RESUME);
+    expect(&resumed, 0);
+    assert!(stderr(&resumed).contains("campaign quick@19a: 0 pairs to measure"), "{}", stderr(&resumed));
+    let again = bench.run(&[&RESUME[..], &["--again"]].concat());
+    expect(&again, 0);
+    for told in
+        ["campaign quick@19a: 1 pair to measure", "pair b: not complete; --resume --again continues it"]
+    {
+        assert!(stderr(&again).contains(told), "{told}: {}", stderr(&again));
+    }
+    let found = json(&bench, &["show", "--fleet"]);
+    let why = "1 condition left out of a boot (--resume 2 --again tries again): it crashed b";
+    assert_eq!(found["fleet"]["pairs"][1]["why"], why);
+    assert!(!bench.path("netassay.pairs").exists());
+}
+
+#[test]
+fn results_are_shown_before_a_push_that_fails_and_the_command_for_it_is_named() {
+    let bench = Bench::new();
+    measured_with_a_crash(&bench);
+    // Another study has the place of pair b there.
+    record_pair(&mut Store::open(bench.path("all.db")).unwrap(), fleet_pair(CAMPAIGN, "b", 1), 1, [1.0; 4]);
+    let pushed = bench.run(&[&RESUME[..], &["--push", "all.db"]].concat());
+    expect(&pushed, 3);
+    assert!(stdout(&pushed).contains("quick on 2 pairs:"), "{}", stdout(&pushed));
+    let way = "netassay: the results are kept in netassay.db: `netassay db push 1 2 --to all.db` adds them\n";
+    assert!(stderr(&pushed).contains(way), "{}", stderr(&pushed));
 }
 
 #[test]
@@ -237,12 +245,17 @@ fn a_drift_of_the_site_shows_in_the_reference_pair() {
     for (last, drifts) in [(1.0, false), (0.9, true)] {
         let bench = Bench::new();
         let mut store = Store::open(bench.path("netassay.db")).unwrap();
-        let pair = |name: &str, repeat| named(CAMPAIGN, name, repeat);
+        let pair = |name: &str, repeat| fleet_pair(CAMPAIGN, name, repeat);
         let planned = [("a", 1), ("b", 1), ("a", 2), ("c", 1), ("a", 3), ("a", 4)];
         store.begin_fleet(&planned.map(|(name, repeat)| pair(name, repeat))).unwrap();
         // Other pairs may be as fast as they like.
         for ((name, repeat), speed) in planned.into_iter().zip([1.0, 2.0, 1.0, 3.0, last]) {
-            record(&mut store, pair(name, repeat), repeat, [1.0, 1.1, 1.0, 1.1].map(|gain| gain * speed));
+            record_pair(
+                &mut store,
+                pair(name, repeat),
+                repeat,
+                [1.0, 1.1, 1.0, 1.1].map(|gain| gain * speed),
+            );
         }
         store.set_failure(&pair("a", 4), Some("root@a: no route to host")).unwrap();
         drop(store);
@@ -278,48 +291,6 @@ fn a_drift_of_the_site_shows_in_the_reference_pair() {
     }
 }
 
-/// Two campaigns on machines of very different speed: the second is 4 to 6 % slower on each, and
-/// has one pair more.
-fn two_campaigns(bench: &Bench) {
-    let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    for (campaign, slower) in [("quick@1", 0.0), ("quick@2", 0.01)] {
-        for (name, speed, percent) in [("a", 1.0, 4.0), ("b", 10.0, 5.0), ("c", 100.0, 6.0), ("d", 3.0, 5.0)]
-        {
-            let factor = speed * (1.0 - slower * percent);
-            record(&mut store, named(campaign, name, 1), 1, [factor; 4]);
-        }
-    }
-    record(&mut store, named("quick@2", "e", 1), 1, [0.1; 4]);
-}
-
-#[test]
-fn a_campaign_is_gated_against_another_one_by_pairs() {
-    let bench = Bench::new();
-    two_campaigns(&bench);
-    let arguments =
-        |bound: &'static str| ["gate", "quick@2", "--baseline", "1", "--fleet", "--wide", "--fail-if", bound];
-    let failed = bench.run(&arguments("throughput < -2%"));
-    expect(&failed, 10);
-    let text = stdout(&failed);
-    for words in [
-        "campaign quick@2 against campaign quick@1",
-        "pairs",
-        "not every campaign measured these pairs of quick@2: e",
-        "degrees of freedom by pairs",
-    ] {
-        assert!(text.contains(words), "{words}: {text}");
-    }
-    let passed = json(&bench, &arguments("throughput < -10%"));
-    for check in passed["checks"].as_array().unwrap() {
-        // The mean of the pairs' own percentages, whatever their speed.
-        assert!((check["difference"].as_f64().unwrap() + 5.0).abs() < 0.01, "{check:#}");
-        assert_eq!(check["boots"], 4, "{check:#}");
-    }
-    let same = bench.run(&["gate", "2", "--baseline", "1", "--fleet", "--fail-if", "throughput < -2%"]);
-    expect(&same, 2);
-    assert!(stderr(&same).contains("both are campaign quick@1"), "{}", stderr(&same));
-}
-
 #[test]
 fn a_history_over_campaigns_has_a_point_for_each() {
     let bench = Bench::new();
@@ -338,6 +309,17 @@ fn a_history_over_campaigns_has_a_point_for_each() {
         "{}",
         stdout(&shown)
     );
+    // The newest campaign has other machines.
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    record_pair(&mut store, fleet_pair("quick@3", "z", 1), 1, [1.0; 4]);
+    drop(store);
+    let found = json(&bench, &["history", "--fleet"]);
+    assert_eq!(found["studies"].as_array().unwrap().len(), 2, "{found:#}");
+    let left_out = "campaign quick@3 is left out: it did not measure the pairs that the others have in common (a, b, c, d)";
+    assert!(found["notes"].as_array().unwrap().iter().any(|note| note == left_out), "{found:#}");
+    let nothing = bench.run(&["history", "--fleet", "--last", "2"]);
+    expect(&nothing, 2);
+    assert!(stderr(&nothing).contains("quick@2, quick@3 have no pair in common"), "{}", stderr(&nothing));
 }
 
 #[test]
@@ -347,7 +329,7 @@ fn advice_over_machines_names_the_pairs_to_which_it_does_not_apply() {
     let gains = [("a", 1.1), ("b", 1.12), ("c", 1.09), ("d", 1.11), ("e", 1.1), ("f", 1.0)];
     for ((name, gain), seed) in gains.into_iter().zip(1..) {
         // Over IPv4 the second level is faster, over IPv6 it is not.
-        record(&mut store, named(CAMPAIGN, name, 1), seed, [1.0, gain, 1.0, 1.0]);
+        record_pair(&mut store, fleet_pair(CAMPAIGN, name, 1), seed, [1.0, gain, 1.0, 1.0]);
     }
     drop(store);
     let advised = bench.run(&["advise", "--fleet", "--wide"]);
@@ -368,12 +350,12 @@ fn advice_over_machines_names_the_pairs_to_which_it_does_not_apply() {
 fn a_campaign_of_two_plans_names_the_pair_and_the_cause() {
     let bench = Bench::new();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    record(&mut store, named(CAMPAIGN, "a", 1), 1, [1.0; 4]);
+    record_pair(&mut store, fleet_pair(CAMPAIGN, "a", 1), 1, [1.0; 4]);
     let other = TOML.replace("tcp_stream", "udp_stream");
     let plan = study::Study::parse("quick.toml", &other).unwrap().plan();
     let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
-    let pair = Some(named(CAMPAIGN, "b", 1));
-    let made = Made { toml: &other, plan, kernel: "6.18", boots: 5, runs: 3, metric, pair };
+    let pair = Some(fleet_pair(CAMPAIGN, "b", 1));
+    let made = Made { toml: &other, plan, metric, pair, ..Made::quick() };
     made.record(&mut store, level);
     drop(store);
     let shown = bench.run(&["show", "--fleet", "2"]);
@@ -391,6 +373,55 @@ fn pairs_are_grouped_by_what_is_recorded_of_them() {
     let shown = bench.run(&["show", "--fleet", "--by", "kernel release", "--wide"]);
     expect(&shown, 0);
     assert!(stdout(&shown).contains("against 6.18"), "{}", stdout(&shown));
+    let of_side = bench.run(&["show", "--fleet", "--by", "transmitter kernel release", "--wide"]);
+    expect(&of_side, 0);
+    assert!(stdout(&of_side).contains("6.19 against 6.18"), "{}", stdout(&of_side));
+    let unknown = bench.run(&["show", "--fleet", "--by", "transmiter kernel release"]);
+    expect(&unknown, 2);
+    let way = "did you mean --by \"transmitter kernel release\"?";
+    assert!(stderr(&unknown).contains(way), "{}", stderr(&unknown));
+}
+
+#[test]
+fn effects_that_no_pair_proves_are_told_together_and_missing_runs_once() {
+    let bench = Bench::new();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (name, seed) in [("a", 3), ("b", 4)] {
+        let made = Made { pair: Some(fleet_pair(CAMPAIGN, name, 1)), ..Made::quick() };
+        made.record(&mut store, |condition, boot, run| match (name, condition) {
+            ("b", 3) => f64::NAN,
+            _ => level(0, boot * seed + condition as u32, run),
+        });
+    }
+    drop(store);
+    let text = stdout(&bench.run(&["show", "--fleet", "--wide"]));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for told in [
+        "Against ipv4 offloads=default, no difference in throughput over machines or on any pair is proven for ipv4 offloads=none, ipv6 offloads=default and ipv6 offloads=none",
+        "Note: runs that do not count: 15 failed, 0 disturbed, on 1 pair (b)",
+        "Note: not measured on every pair: throughput of ipv6 offloads=none against ipv4 offloads=default (1 of 2).",
+    ] {
+        assert!(words.contains(told), "{told}: {text}");
+    }
+}
+
+#[test]
+fn a_pair_whose_study_is_gone_is_named_and_a_long_label_is_cut() {
+    let bench = Bench::new();
+    fleet(&bench);
+    let changes = format!(
+        "PRAGMA foreign_keys = OFF; UPDATE pair SET study = 99 WHERE name = 'c';
+         UPDATE pair SET labels = '{{\"model\":\"{}\"}}' WHERE name = 'a'",
+        "x".repeat(1 << 20)
+    );
+    bench.database().execute_batch(&changes).unwrap();
+    let found = json(&bench, &["show", "--fleet"]);
+    let (pairs, missing) = (&found["fleet"]["pairs"], &found["fleet"]["not_measured"]);
+    assert_eq!(missing[0]["name"], "c", "{missing:#}");
+    assert_eq!(missing[0]["study"], 99, "{missing:#}");
+    assert!(missing[0]["why"].as_str().unwrap().contains("holds no study 99"), "{missing:#}");
+    assert_eq!(pairs.as_array().unwrap().len(), 4);
+    assert_eq!(pairs[0]["labels"]["model"].as_str().unwrap().len(), words::LONGEST_REASON);
 }
 
 #[test]

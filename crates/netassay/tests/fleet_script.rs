@@ -192,13 +192,20 @@ fn the_task_of_a_complete_pair_asks_no_machine() {
     let between = TOML.replace("\"veth\"", "\"ssh\"");
     bench.write("runs.toml", &between);
     record_study(&bench.path("b.db"), &between, "quick@1", "b", 3);
-    let task = |study: &str| {
+    let task_with = |study: &str, more: &[&str]| {
         let of_pair = ["--pair", "b", "--campaign", "quick@1", "--db", "b.db"];
-        bench.run(&[&["run", study, "--hosts", "fleet.toml"], &of_pair[..]].concat())
+        bench.run(&[&["run", study, "--hosts", "fleet.toml"], &of_pair[..], more].concat())
     };
+    let task = |study| task_with(study, &[]);
     let again = task("runs.toml");
     expect(&again, 0);
     assert_eq!(stderr(&again), "netassay: pair b is measured already: study 1\n");
+    // The task may have been killed before it pushed.
+    for told in ["pushed study 1 as 1", "already: study 1"] {
+        let pushed = task_with("runs.toml", &["--push", "all.db"]);
+        expect(&pushed, 0);
+        assert!(stderr(&pushed).contains(told), "{}", stderr(&pushed));
+    }
     // It is not the study of another question.
     bench.write("other.toml", &between.replace("runs = 3", "runs = 4"));
     expect(&task("other.toml"), 3);
@@ -288,4 +295,8 @@ fn the_status_tells_how_far_each_pair_is() {
     let nowhere = bench.run(&[&status[..], &["nowhere"]].concat());
     expect(&nowhere, 4);
     assert!(stderr(&nowhere).contains("there is no nowhere"), "{}", stderr(&nowhere));
+    std::os::unix::fs::symlink("loop", bench.path("loop")).unwrap();
+    let endless = bench.run(&[&status[..], &["loop"]].concat());
+    expect(&endless, 3);
+    assert!(stderr(&endless).contains("cannot read loop: Too many levels of symbolic links"));
 }

@@ -8,10 +8,10 @@ mod studies;
 
 use std::fs;
 
-use common::{Bench, expect, stderr, stdout};
+use common::{Bench, expect, json, stderr, stdout};
 use serde_json::Value;
 use store::Store;
-use studies::{Made, TOML, level, three};
+use studies::{Made, TOML, fleet_pair, level, record_pair, three, two_campaigns};
 use study::Study;
 
 const BOUND: [&str; 2] = ["--fail-if", "throughput < -2%"];
@@ -175,4 +175,55 @@ fn each_format_is_printed_or_written_beside_the_page() {
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&json["outcome"], &json["checks"][3]["outcome"]), (&"fail".into(), &"fail".into()));
     assert_eq!(json["lacks"][0], "study 4 is complete: it has 59 of 60 planned runs");
+}
+
+#[test]
+fn a_campaign_is_gated_against_another_one_by_pairs() {
+    let bench = Bench::new();
+    two_campaigns(&bench);
+    let arguments =
+        |bound: &'static str| ["gate", "quick@2", "--baseline", "1", "--fleet", "--wide", "--fail-if", bound];
+    let failed = bench.run(&arguments("throughput < -2%"));
+    expect(&failed, 10);
+    let text = stdout(&failed);
+    for words in [
+        "campaign quick@2 against campaign quick@1",
+        "pairs",
+        "not every campaign measured these pairs of quick@2: e",
+        "degrees of freedom by pairs",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let passed = json(&bench, &arguments("throughput < -10%"));
+    for check in passed["checks"].as_array().unwrap() {
+        // The mean of the pairs' own percentages, whatever their speed.
+        assert!((check["difference"].as_f64().unwrap() + 5.0).abs() < 0.01, "{check:#}");
+        assert_eq!(check["boots"], 4, "{check:#}");
+    }
+    let same = bench.run(&["gate", "2", "--baseline", "1", "--fleet", "--fail-if", "throughput < -2%"]);
+    expect(&same, 2);
+    assert!(stderr(&same).contains("both are campaign quick@1"), "{}", stderr(&same));
+}
+
+#[test]
+fn a_gate_over_pairs_says_what_it_lacks_in_pairs() {
+    let bench = Bench::new();
+    two_campaigns(&bench);
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    record_pair(&mut store, fleet_pair("quick@3", "a", 1), 1, [1.0; 4]);
+    // Values of 1e-319 or so.
+    for name in ["a", "b"] {
+        record_pair(&mut store, fleet_pair("quick@4", name, 1), 1, [1e-322; 4]);
+    }
+    drop(store);
+    let bound = ["--fleet", "--fail-if", "throughput < -2%", "--format", "json"];
+    let alone = gate(&bench, &[&["quick@3", "--baseline", "quick@1"][..], &bound].concat());
+    expect(&alone, 11);
+    let found: Value = serde_json::from_slice(&alone.stdout).unwrap();
+    let why = "only 1 pair of machines measured both it and the baseline, an interval needs 2 or more";
+    assert_eq!(found["checks"][0]["open"]["no_interval"], why, "{found:#}");
+    let tiny = gate(&bench, &[&["quick@1", "--baseline", "quick@4"][..], &bound].concat());
+    expect(&tiny, 12);
+    let why = "ipv4 offloads=default: on pair a throughput is ";
+    assert!(stderr(&tiny).contains(why), "{}", stderr(&tiny));
 }

@@ -77,31 +77,27 @@ impl fmt::Display for Difference {
             f.write_str("underlay's ")?;
         }
         let read_back = |value: Option<String>| value.unwrap_or_else(|| "absent".to_owned());
-        let requested = |value: Option<String>| {
-            value.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
-        };
-        match &self.setting {
+        let (name, [asked, before, after]) = match &self.setting {
             Setting::Mtu { asked, before, after } => {
-                let requested = requested(asked.map(|mtu| mtu.to_string()));
-                write!(f, "MTU ({requested}) was {before} and is {after}")
+                let values = [*asked, Some(*before), Some(*after)];
+                ("MTU".to_owned(), values.map(|value| value.map(|mtu| mtu.to_string())))
             }
             Setting::Device { setting, asked, before, after } => {
-                let [asked, before, after] =
-                    [asked, before, after].map(|value| value.map(|value| setting.text(value)));
-                let (requested, before, after) = (requested(asked), read_back(before), read_back(after));
-                write!(f, "{setting} ({requested}) was {before} and is {after}")
+                let values = [asked, before, after].map(|value| value.map(|value| setting.text(value)));
+                (setting.to_string(), values)
             }
             Setting::Machine { key, before, after } => {
                 let [before, after] = [before, after].map(|value| read_back(value.clone()));
-                write!(f, "machine's {key} was {before} and is {after}")
+                return write!(f, "machine's {key} was {before} and is {after}");
             }
             Setting::Feature { name, asked, before, after } => {
-                let [asked, before, after] = [asked, before, after]
-                    .map(|value| value.map(|on| if on { "on" } else { "off" }.to_owned()));
-                let (requested, before, after) = (requested(asked), read_back(before), read_back(after));
-                write!(f, "{name} ({requested}) was {before} and is {after}")
+                let values = [asked, before, after];
+                (name.clone(), values.map(|value| value.map(|on| if on { "on" } else { "off" }.to_owned())))
             }
-        }
+        };
+        let requested =
+            asked.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"));
+        write!(f, "{name} ({requested}) was {} and is {}", read_back(before), read_back(after))
     }
 }
 

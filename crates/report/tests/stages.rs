@@ -199,25 +199,33 @@ fn a_study_without_traces_says_how_to_have_them() {
     let error = StageDifferences::new(&stored(|_, _| Vec::new()), 0.95).unwrap_err().to_string();
     assert!(error.contains("holds no traces of two conditions") && error.contains("[trace]"), "{error}");
     // Of one condition only, of packets that were not followed, and with parts that do not fit.
-    let lost = |boot, condition| PathTrace {
-        places: Vec::new(),
-        steps: Vec::new(),
-        whole: None,
-        ..trace(boot, condition, KernelPath::UdpTx)
-    };
     let unsound = |boot, condition| {
         let mut trace = trace(boot, condition, KernelPath::UdpTx);
         trace.steps.pop();
         trace
     };
-    for damaged in [lost, unsound] as [fn(u32, usize) -> PathTrace; 2] {
+    let told =
+        "of two conditions: udp-tx, readers awake, kernel=cloud-amd64: 5 runs in which no packet passed";
+    type Damaged = fn(u32, usize) -> PathTrace;
+    for (damaged, why) in [(lost as Damaged, told), (unsound, "[trace]")] {
         let half = stored(|boot, condition| {
             let whole = trace(boot, condition, KernelPath::UdpTx);
             vec![if condition == 0 { whole } else { damaged(boot, condition) }]
         });
-        assert!(StageDifferences::new(&half, 0.95).is_err());
+        let error = StageDifferences::new(&half, 0.95).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
     }
     assert!(ranges(&[("a", stored(|_, _| Vec::new()))]).is_none());
+}
+
+/// A trace none of whose packets was followed.
+fn lost(boot: u32, condition: usize) -> PathTrace {
+    PathTrace {
+        places: Vec::new(),
+        steps: Vec::new(),
+        whole: None,
+        ..trace(boot, condition, KernelPath::UdpTx)
+    }
 }
 
 fn ranges(pairs: &[(&str, StoredStudy)]) -> Option<StageRanges> {
@@ -263,6 +271,9 @@ fn traces_of_pairs_have_a_mean_a_least_and_a_most_by_stage() {
     }
     let text = found.text(Layout::WIDE);
     assert!(text.contains("udp-tx, readers awake: kernel=running") && text.contains("most in"), "{text}");
+    // Once for both tables.
+    assert_eq!(text.matches("a, b, c: kernel 6.18;").count(), 1, "{text}");
+    assert_eq!(text.matches("over 3 pairs: a, b, c\n").count(), 2, "{text}");
 }
 
 /// Stages that add up to a third more than the whole, in each boot of which this is said.
@@ -308,4 +319,20 @@ fn stages_that_do_not_add_up_are_in_no_range() {
     assert!(text.contains("of pair b, kernel=") && text.contains("do not add up to the whole"), "{text}");
     let none = ranges(&[("b", open(|_, _| true))]).unwrap();
     assert!(none.groups.is_empty() && none.left_out.len() == 2);
+    for (rounds, remedy) in [
+        (5, "probes better (`--set trace.rounds=20`)"),
+        (20, "probes better (`--set trace.rounds=64`)"),
+        (64, ": 64 rounds, the most, do not tell the cost of probes"),
+    ] {
+        let mut traced = open(|_, _| true);
+        traced.plan.tracing.as_mut().unwrap().rounds = rounds;
+        let text = ranges(&[("b", traced)]).unwrap().text(Layout::WIDE);
+        assert!(text.contains(remedy), "{text}");
+    }
+    let half = stored(|boot, condition| {
+        vec![if condition == 0 { trace(boot, condition, KernelPath::UdpTx) } else { lost(boot, condition) }]
+    });
+    let text = ranges(&[("a", traced()), ("b", half)]).unwrap().text(Layout::WIDE);
+    let why = "of pair b, kernel=cloud-amd64: 5 runs in which no packet passed the places of udp-tx once and in order: ";
+    assert!(text.contains(why), "{text}");
 }

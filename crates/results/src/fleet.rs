@@ -12,7 +12,7 @@ use stats::fleet::{FleetEffect, GroupedEffect, PairEffect, over_groups, over_pai
 use store::{Outline, PairRow, StoredStudy, StudyId};
 use study::metric::Better;
 
-use crate::data::differences::recorded;
+use crate::data::differences::{recorded, setting_names};
 use crate::data::error::Error;
 use crate::data::matched_conditions::MatchedConditions;
 use crate::data::metric::ComparedMetric;
@@ -47,15 +47,25 @@ pub struct FleetResults {
 }
 
 /// A pair of machines: its study, and why it has none or only a part of one.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[expect(missing_docs, reason = "the names of its fields say it")]
 pub struct PairOfFleet {
     pub name: String,
     pub labels: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<i64>,
+    /// The tries of runs that failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub failed_runs: u32,
+    /// The tries of runs that were disturbed, and so do not count.
+    #[serde(skip_serializing_if = "is_none")]
+    pub disturbed_runs: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+fn is_none(runs: &u32) -> bool {
+    *runs == 0
 }
 
 /// The effect of one condition on one metric, over all pairs that measured it.
@@ -87,11 +97,11 @@ pub trait PairStudies {
     type Error: From<Error>;
 
     /// A study with the means of its boots ([`store::Store::boot_means`]), of the metrics that its
-    /// plan compares.
+    /// plan compares; or why this study is not stored, or not readable.
     ///
     /// # Errors
-    /// Errors of reading.
-    fn means(&self, study: StudyId) -> Result<Outline, Self::Error>;
+    /// Errors of reading anything.
+    fn means(&self, study: StudyId) -> Result<Result<Outline, String>, Self::Error>;
 
     /// A study with its environments, and without values.
     ///
@@ -133,49 +143,63 @@ impl FleetResults {
         let by = by.map(|word| (word, is_label(word)));
         let mut groups: Vec<String> = Vec::new();
         for row in rows {
-            let (name, labels) = (row.pair.to_string(), row.pair.labels.clone());
+            let mut pair = PairOfFleet::from_row(row);
             let is_repeat = row.pair.repeat > 1;
-            let Some(study) = row.study else {
-                let why = row.failure.clone().unwrap_or_else(|| "it was not begun".to_owned());
-                let missing = if is_repeat { &mut not_repeated } else { &mut not_measured };
-                missing.push(PairOfFleet { name, labels, study: None, why: Some(why) });
-                continue;
+            let read = match row.study {
+                Some(study) => studies.means(study)?,
+                None => Err(pair.why.clone().unwrap_or_else(|| "it was not begun".to_owned())),
             };
+            let means = match read {
+                Ok(means) => means,
+                Err(why) => {
+                    let missing = if is_repeat { &mut not_repeated } else { &mut not_measured };
+                    missing.push(PairOfFleet { why: Some(why), ..pair });
+                    continue;
+                }
+            };
+            let study = means.row.id;
             if reference == Some(row.pair.name.as_str()) {
-                repeats.push((name.clone(), studies.outline(study)?));
+                repeats.push((pair.name.clone(), studies.outline(study)?));
             }
             if is_repeat {
                 continue;
             }
-            let means = studies.means(study)?;
+            (pair.failed_runs, pair.disturbed_runs) = (means.row.failed_runs, means.row.invalid_runs);
             if let (Some(pair), Some(known)) = (pairs.first(), &first) {
                 refuse_another_plan((pair, known), &means, row)?;
             }
             if means.row.recorded_runs == 0 {
-                let why = row.failure.clone().unwrap_or_else(|| {
+                let name = &pair.name;
+                let why = pair.why.unwrap_or_else(|| {
                     format!(
                         "none of its runs counts (netassay show {study} --runs shows why; --pair {name} --resume {study} tries again)"
                     )
                 });
-                not_measured.push(PairOfFleet { name, labels, study: Some(study.0), why: Some(why) });
+                not_measured.push(PairOfFleet { why: Some(why), ..pair });
                 continue;
             }
             if means.plan.tracing.is_some() {
-                traces.add(&name, &studies.stored_study(study)?);
+                traces.add(&pair.name, &studies.stored_study(study)?);
             }
             effects.add(&means, pairs.len());
             match by {
                 None => {}
-                Some((word, true)) => groups.push(labels.get(word).cloned().unwrap_or_default()),
+                Some((word, true)) => groups.push(pair.labels.get(word).cloned().unwrap_or_default()),
                 Some((word, false)) => {
                     groups.push(recorded(&studies.environments(study)?, word).join(" / "));
                 }
             }
-            pairs.push(PairOfFleet { name, labels, study: Some(study.0), why: row.failure.clone() });
+            pairs.push(pair);
             first.get_or_insert(means);
         }
-        if let Some((word, _)) = by.filter(|_| !pairs.is_empty() && groups.iter().all(String::is_empty)) {
-            return Err(Error::NoGroups { word: word.to_owned() }.into());
+        if let (Some((word, _)), Some(first)) = (by, &first)
+            && groups.iter().all(String::is_empty)
+        {
+            let known = setting_names(&studies.environments(first.row.id)?);
+            let labels = pairs.iter().flat_map(|pair| pair.labels.keys());
+            let known = labels.chain(&known).map(String::as_str);
+            let nearest = words::suggest::nearest(word, known).map(str::to_owned);
+            return Err(Error::NoGroups { word: word.to_owned(), nearest }.into());
         }
         let confidence = 0.95;
         let groups = by.map(|_| groups.as_slice());
@@ -199,6 +223,22 @@ impl FleetResults {
     pub fn is_complete(&self) -> bool {
         let repeats = self.reference.iter().flat_map(|reference| &reference.not_measured);
         self.not_measured.is_empty() && repeats.count() == 0
+    }
+}
+
+impl PairOfFleet {
+    /// With labels and a reason short enough to be shown: another program may have stored longer
+    /// ones.
+    fn from_row(row: &PairRow) -> Self {
+        let shown = |text: &String| words::shortened_reason(text);
+        let labels = row.pair.labels.iter().map(|(key, value)| (shown(key), shown(value)));
+        Self {
+            name: row.pair.to_string(),
+            labels: labels.collect(),
+            study: row.study.map(|study| study.0),
+            why: row.failure.as_deref().map(words::shortened_reason),
+            ..Self::default()
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub use credit::{
 };
 pub use data::acted::{ActedOffloads, flags as acted_flags};
 pub use data::aligned::UnmatchedStage;
-pub use data::answer::answer_for;
+pub use data::answer::{answer_for, proven_for};
 pub use data::between::BetweenStudies;
 pub use data::both_ways::{BothWays, WaysComparison, WaysOutcome};
 pub use data::cases::{GateBaseline, GateCase, GateCases};
@@ -47,7 +47,7 @@ pub use data::metric::{ComparedMetric, main_metrics, resolve_metric};
 pub use data::missing::MissingRuns;
 pub use data::origin::TraceOrigin;
 pub use data::pairs::metrics_to_compare;
-pub use data::path_comparison::{PathPair, UnclosedRuns};
+pub use data::path_comparison::{PathPair, UnclosedRuns, unfollowed_runs};
 pub use data::pilot::{Nearness, PilotSpread};
 pub use data::plan_listing::PlanListing;
 pub use data::profiled::{ProfilePair, Stacks};

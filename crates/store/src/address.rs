@@ -17,26 +17,26 @@ pub fn without_password(text: &str) -> Cow<'_, str> {
     let begin = SCHEMES.iter().find_map(|scheme| Some(lower.find(scheme)? + scheme.len()));
     let Some(begin) = begin else { return text.into() };
     let (before, address) = text.split_at(begin);
-    // Behind an `@` of the option `password` nobody knows what is a part of it.
-    let is_unclear = |query: &str| query.contains('@') && query.to_ascii_lowercase().contains("password=");
-    if address.split_once('?').is_some_and(|(_, query)| is_unclear(query)) {
-        let user = address.split([':', '@', '/', '?']).next().unwrap_or_default();
-        return format!("{before}{user}@…").into();
+    let user = |login: &str| login.split([':', '@', '/', '?']).next().unwrap_or_default().to_owned();
+    let (place, query) = address.split_once('?').unwrap_or((address, ""));
+    // The password may hold a `?`, or an option an `@`: nobody knows what is a part of which.
+    if query.contains('@') {
+        return format!("{before}{}@…", user(address)).into();
     }
     // A password that is not encoded may hold any character: all up to the last `@` is the login.
-    let (user, rest) = match address.rsplit_once('@') {
-        Some((login, rest)) => (format!("{}@", login.split(':').next().unwrap_or_default()), rest),
-        None => (String::new(), address),
+    let place = match place.rsplit_once('@') {
+        Some((login, place)) => format!("{}@{place}", user(login)),
+        None => place.to_owned(),
     };
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let is_shown = |one: &&str| {
         let key = one.split('=').next().unwrap_or_default();
         // An encoded key may be that of the password.
-        !one.is_empty() && !key.contains('%') && !key.eq_ignore_ascii_case("password")
+        !key.contains('%') && !key.eq_ignore_ascii_case("password")
     };
-    let query: Vec<&str> = query.split('&').filter(is_shown).collect();
+    // A password may hold an `&`, too: no option behind it is shown.
+    let query: Vec<&str> = query.split('&').take_while(is_shown).filter(|one| !one.is_empty()).collect();
     let mark = if query.is_empty() { "" } else { "?" };
-    format!("{before}{user}{place}{mark}{}", query.join("&")).into()
+    format!("{before}{place}{mark}{}", query.join("&")).into()
 }
 
 #[cfg(test)]
@@ -52,11 +52,14 @@ mod tests {
                 "postgresql://lab:se@c/ret@db/bench?sslmode=require",
                 "postgresql://lab@db/bench?sslmode=require",
             ),
-            ("postgres:///bench?host=/run&password=secret&port=1", "postgres:///bench?host=/run&port=1"),
+            ("postgres:///bench?host=/run&password=secret&port=1", "postgres:///bench?host=/run"),
             ("postgres://db/bench?password=secret", "postgres://db/bench"),
+            ("postgres://db/bench?password=se&cr=et", "postgres://db/bench"),
             ("postgres://lab@db:1/bench?password=se@cret", "postgres://lab@…"),
             ("postgres:///bench?host=/run&password=se@cret", "postgres://@…"),
-            ("postgres://db/bench?pass%77ord=secret&port=1", "postgres://db/bench?port=1"),
+            ("postgres://lab:se?cret@db/bench", "postgres://lab@…"),
+            ("postgres://db/bench?pass%77ord=secret&port=1", "postgres://db/bench"),
+            ("postgres://db/bench?pass%77ord=se@cret", "postgres://db@…"),
             ("POSTGRES://lab:secret@db/bench?PASSWORD=secret", "POSTGRES://lab@db/bench"),
         ] {
             assert!(is_server(Path::new(address)), "{address}");

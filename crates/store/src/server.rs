@@ -14,7 +14,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, GenericClient, IsolationLevel, Row, Transaction};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 use words::metric::Metric;
 
 use crate::error::{Result, StoreError};
@@ -68,6 +68,11 @@ const COUNTS: &str = "SELECT boot.study, count(DISTINCT boot.number),
                       FROM boot LEFT JOIN run ON run.boot = boot.id
                       WHERE boot.study = ANY($1) GROUP BY boot.study";
 
+// Names and types have types of their own there, which are no text to the client.
+const COLUMNS: &str =
+    "SELECT table_name::text, column_name::text, data_type::text FROM information_schema.columns
+                       WHERE table_schema = 'netassay' ORDER BY table_name, ordinal_position";
+
 /// A session on a server, and the parts of its studies that were copied.
 pub(crate) struct Server {
     login: Login,
@@ -120,6 +125,7 @@ pub(crate) fn open(address: &Path) -> Result<Store> {
     let opened = Connection::open("").and_then(|copy| Ok((Budget::restrict(&copy, &place.real)?, copy)));
     let (budget, mut copy) = opened.map_err(|error| StoreError::from_sqlite(&place.named, error))?;
     make_tables(&mut copy, &place)?;
+    check_types(&mut client, &copy, &login)?;
     let mut store = Store::from_opened((copy, budget), place);
     store.server = Some(Server {
         login,
@@ -174,6 +180,32 @@ fn version(client: &mut impl GenericClient) -> Result<Option<i32>, postgres::Err
     }
     let number: Option<i64> = client.query_one("SELECT max(number) FROM version", &[])?.try_get(0)?;
     Ok(number.map(|number| i32::try_from(number).unwrap_or(i32::MAX)))
+}
+
+/// Refuses tables with a column of another type than the copy's.
+fn check_types(client: &mut Client, copy: &Connection, login: &Login) -> Result<()> {
+    let columns = client.query(COLUMNS, &[]).map_err(|error| login.error(&error))?;
+    for row in columns {
+        let word = |at: usize| row.try_get::<_, String>(at).map_err(|error| login.error(&error));
+        let [table, column, found] = [word(0)?, word(1)?, word(2)?];
+        let declared = "SELECT type FROM pragma_table_info(?1) WHERE name = ?2";
+        let declared = copy.query_row(declared, [&table, &column], |row| row.get::<_, String>(0)).optional();
+        let declared = declared.map_err(|error| StoreError::from_sqlite(&login.shown, error))?;
+        let expected = match declared.as_deref() {
+            Some("INTEGER") => "bigint",
+            Some("REAL") => "double precision",
+            Some(_) => "text",
+            None => continue,
+        };
+        if found != expected {
+            return Err(StoreError::Server {
+                path: login.shown.clone(),
+                problem: format!("the column {column} of its table {table} is {found}, and not {expected}"),
+                remedy: "another program changed it: let its owner change the type back (ALTER TABLE)",
+            });
+        }
+    }
+    Ok(())
 }
 
 fn ask(client: &mut impl GenericClient, question: &str) -> Result<bool, postgres::Error> {

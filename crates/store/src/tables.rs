@@ -12,6 +12,12 @@ use crate::error::StoreError;
 use crate::records::StudyId;
 use crate::store::TransactionFailure;
 
+/// The tables whose rows have numbers.
+pub(crate) const NUMBERED: [&str; 4] = ["study", "document", "boot", "run"];
+
+// The rows of a statement: to start one costs more than to add a metric.
+const ROWS: usize = 64;
+
 /// Rows of a table.
 pub(crate) struct Rows {
     /// The names of the columns of each row.
@@ -44,15 +50,12 @@ pub(crate) struct FileTables<'c>(pub(crate) &'c Connection);
 impl Tables for FileTables<'_> {
     fn add(&mut self, table: &str, rows: Rows) -> Result<Vec<i64>, TransactionFailure> {
         let Rows { columns, values } = rows;
-        if values.is_empty() {
-            return Ok(Vec::new());
-        }
         let (columns, marks) = (columns.join(", "), vec!["?"; columns.len()].join(", "));
-        let insert = format!("INSERT INTO {table} ({columns}) VALUES ({marks})");
-        let mut insert = self.0.prepare_cached(&insert)?;
-        let mut numbers = Vec::with_capacity(values.len());
-        for row in values {
-            insert.execute(params_from_iter(row))?;
+        let mut numbers = Vec::new();
+        for some in values.chunks(if NUMBERED.contains(&table) { 1 } else { ROWS }) {
+            let marks = vec![format!("({marks})"); some.len()].join(", ");
+            let insert = format!("INSERT INTO {table} ({columns}) VALUES {marks}");
+            self.0.prepare_cached(&insert)?.execute(params_from_iter(some.iter().flatten()))?;
             numbers.push(self.0.last_insert_rowid());
         }
         Ok(numbers)

@@ -57,6 +57,8 @@ impl Hosts {
             let environment =
                 ask!(agent, &Request::Environment { interfaces }, Answer::Environment(about) => *about);
             let measured_by = holder_of_turn(agent)?;
+            // This was a look: sessions that look at the same time are in nobody's way.
+            agent.order(&Request::LeaveTurn)?;
             Ok::<_, Error>(FoundMachine { located: located.clone(), environment, measured_by })
         })?;
         for (side, place) in self.places.each_mut() {

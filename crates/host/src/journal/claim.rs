@@ -38,15 +38,19 @@ pub(super) fn session_end(session: u64, network: &str) -> String {
     format!("{session:016x}-{network}.claim")
 }
 
-// The longest wait for a process that has removed its journal and exits.
-const EXIT: Duration = Duration::from_secs(1);
+/// The longest wait for a process that has removed its journal and exits.
+pub(super) const EXIT: Duration = Duration::from_secs(1);
 
 impl Claim {
-    pub(super) fn await_free(directory: &Path, end: &str) -> Result<Result<Self, LockHolder>, Error> {
+    pub(super) fn await_free(
+        directory: &Path,
+        end: &str,
+        patience: Duration,
+    ) -> Result<Result<Self, LockHolder>, Error> {
         let begun = Instant::now();
         loop {
             let taken = Self::take(directory, Some(end))?;
-            if taken.is_ok() || begun.elapsed() > EXIT {
+            if taken.is_ok() || begun.elapsed() >= patience {
                 return Ok(taken);
             }
             thread::sleep(Duration::from_millis(10));

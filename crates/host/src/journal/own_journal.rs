@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::{Claim, session_end};
+use super::claim::{Claim, EXIT, session_end};
 use super::directory;
 use super::file::JournalFile;
 use super::line::{Change, Header, Record};
-use super::restore::{JournalFate, JournalReport, find, follow_each};
+use super::restore::check_left;
 use super::undo::{RestoreOptions, Undoing, undo};
-use crate::error::Error;
+use crate::error::{Error, LockHolder};
 use crate::link::ipv6::Ipv6State;
 use crate::machine::{Machine, SettingValue, Target};
 
@@ -98,11 +98,35 @@ impl Journal {
         Ok(kept)
     }
 
+    /// Takes the right to change the machine before the first change, or names the process of
+    /// another session that has it. The first change tells of any other obstacle.
+    ///
+    /// # Errors
+    /// The process that has the right.
+    pub fn claim_early(&mut self) -> Result<(), LockHolder> {
+        if self.claim.is_none()
+            && let Ok(taken) = self.take_claim(Duration::ZERO)
+        {
+            self.claim = Some(taken?);
+        }
+        Ok(())
+    }
+
+    /// Gives the right to change the machine back, unless changes were announced.
+    pub fn leave(&mut self) {
+        if self.file.is_none() {
+            self.claim = None;
+        }
+    }
+
     /// Refuses a machine that another process changes, or where a dead one left unapplied changes.
     pub fn check_free(&self) -> Result<(), Error> {
         // Without the directory no change was made, and the directory is not made for a look.
-        let is_unknown = self.claim.is_none() && self.directory.exists();
-        if is_unknown { self.take_claim(true).map(drop) } else { Ok(()) }
+        if self.file.is_some() || !self.directory.exists() {
+            return Ok(());
+        }
+        let _claim = if self.claim.is_none() { Some(self.await_claim()?) } else { None };
+        check_left(&self.directory, &self.machine, true)
     }
 
     /// Changes settings. First the undo of all of them is on disk; then all old values are written
@@ -303,55 +327,30 @@ impl Journal {
         Ok(done)
     }
 
+    /// Takes the right to change the machine, if no earlier owner left changes to undo.
     fn claim(&mut self) -> Result<(), Error> {
-        if self.claim.is_none() {
-            self.claim = Some(self.take_claim(self.may_change_applied)?);
+        if self.file.is_none() {
+            let claim = self.claim.take().map_or_else(|| self.await_claim(), Ok)?;
+            check_left(&self.directory, &self.machine, self.may_change_applied)?;
+            self.claim = Some(claim);
         }
         Ok(())
     }
 
-    /// Takes the right to change the machine, if no earlier owner left changes to undo.
-    fn take_claim(&self, may_change_applied: bool) -> Result<Claim, Error> {
-        directory::make(&self.directory, 0o700)?;
-        let network = self.machine.network()?;
-        let end = session_end(self.session, &network);
-        let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
+    fn await_claim(&self) -> Result<Claim, Error> {
+        Ok(self.take_claim(EXIT)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
                  (`netassay undo --dry-run` names its journal in {})",
                 self.directory.display()
             )
-        })?;
-        let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
-        let mut left = follow_each(&find(&self.directory)?, &self.machine, look)?;
-        // A machine that crashed has journals of changes that its restart reset.
-        let reset: Vec<PathBuf> = left
-            .extract_if(.., |left| left.fate == JournalFate::Restarted)
-            .map(|left| left.journal)
-            .collect();
-        follow_each(&reset, &self.machine, RestoreOptions::default())?;
-        let is_in_the_way = |left: &JournalReport| match left.fate {
-            // A journal of the session's other end: other sessions' have no claim.
-            JournalFate::InUse => {
-                JournalFile::header(&left.journal).is_none_or(|header| header.network == network)
-            }
-            JournalFate::NotFollowed { .. } => false,
-            JournalFate::Applied { .. } => !may_change_applied,
-            _ => true,
-        };
-        let Some(left) = left.into_iter().find(is_in_the_way) else { return Ok(claim) };
-        let journal = left.journal.display();
-        Err(Error::from(match left.fate {
-            JournalFate::Applied { why } => format!(
-                "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
-                 (of another machine with --host); their journal is {journal}"
-            ),
-            // The journal says that the changes of a process that is gone are still in force.
-            _ => format!(
-                "changes of another session to this machine are not undone: {journal}; `netassay undo` (from elsewhere with --host) \
-                 undoes them, or says why not"
-            ),
-        }))
+        })?)
+    }
+
+    fn take_claim(&self, patience: Duration) -> Result<Result<Claim, LockHolder>, Error> {
+        directory::make(&self.directory, 0o700)?;
+        let end = session_end(self.session, &self.machine.network()?);
+        Claim::await_free(&self.directory, &end, patience)
     }
 
     fn file(&mut self) -> Result<&mut JournalFile, Error> {

@@ -166,6 +166,42 @@ pub(super) fn follow_each(
     Ok(journals.iter().filter_map(follow).collect())
 }
 
+/// Refuses changes that an earlier owner of the right to change the machine left to undo.
+///
+/// # Errors
+/// They are named with their journal.
+pub(super) fn check_left(directory: &Path, machine: &Machine, may_change_applied: bool) -> Result<(), Error> {
+    let network = machine.network()?;
+    let look = RestoreOptions { dry_run: true, ..RestoreOptions::default() };
+    let mut left = follow_each(&find(directory)?, machine, look)?;
+    // A machine that crashed has journals of changes that its restart reset.
+    let reset: Vec<PathBuf> =
+        left.extract_if(.., |left| left.fate == JournalFate::Restarted).map(|left| left.journal).collect();
+    follow_each(&reset, machine, RestoreOptions::default())?;
+    let is_in_the_way = |left: &JournalReport| match left.fate {
+        // A journal of the session's other end: other sessions' have no claim.
+        JournalFate::InUse => {
+            JournalFile::header(&left.journal).is_none_or(|header| header.network == network)
+        }
+        JournalFate::NotFollowed { .. } => false,
+        JournalFate::Applied { .. } => !may_change_applied,
+        _ => true,
+    };
+    let Some(left) = left.into_iter().find(is_in_the_way) else { return Ok(()) };
+    let journal = left.journal.display();
+    Err(Error::from(match left.fate {
+        JournalFate::Applied { why } => format!(
+            "settings of this machine were applied to stay ({why}), and would be changed again: `netassay undo` undoes them first \
+             (of another machine with --host); their journal is {journal}"
+        ),
+        // The journal says that the changes of a process that is gone are still in force.
+        _ => format!(
+            "changes of another session to this machine are not undone: {journal}; `netassay undo` (from elsewhere with --host) \
+             undoes them, or says why not"
+        ),
+    }))
+}
+
 pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = if_present(std::fs::read_dir(directory)).map_err(Error::journal("look for", directory))?;
     let Some(entries) = entries else { return Ok(Vec::new()) };

@@ -111,15 +111,26 @@ impl Endpoint {
 
     fn abandon(&mut self) -> Error {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
+        let place = place_of_thread(self.control.threads[stuck].load(Ordering::Relaxed));
         // Joining it could take forever.
         self.threads.clear();
         self.flows.abandon();
         let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned");
+        let what = format!("its thread did not exit within {seconds} s and was abandoned ({place})");
         let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error
     }
+}
+
+/// The state of a thread of this process and the kernel function that it sleeps in, as proc(5) has
+/// them.
+fn place_of_thread(id: u32) -> String {
+    let file =
+        |name: &str| std::fs::read_to_string(format!("/proc/self/task/{id}/{name}")).unwrap_or_default();
+    // The name before it, in parentheses, may hold any character.
+    let state = file("stat").rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap_or('?');
+    format!("state {state}, in {}", file("wchan"))
 }
 
 // Errors go to the control, visible while the other threads still run.

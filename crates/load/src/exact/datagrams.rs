@@ -69,7 +69,7 @@ impl<W: DatagramWriter> RepeatableWork for Sending<W> {
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let wrote = calls.around(|| self.writer.write(self.source));
+        let wrote = calls.around(|| self.writer.write(self.source, W::BUFFERS));
         if wrote > 0 && (W::BUFFERS == 1 || wrote as usize == W::BUFFERS) {
             return Ok(());
         }

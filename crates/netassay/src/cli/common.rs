@@ -25,9 +25,6 @@ pub(crate) struct Database {
     /// (docs/fleets.md)
     #[arg(long, value_name = "DATABASE", default_value = FILE)]
     pub(crate) db: PathBuf,
-    /// Where a study is pushed when it is measured.
-    #[arg(skip)]
-    pub(crate) server: Option<PathBuf>,
 }
 
 impl Database {
@@ -36,11 +33,9 @@ impl Database {
         if is_server(&self.db) { Path::new(FILE) } else { &self.db }
     }
 
-    /// A study is measured into a file, also if it is for a server.
-    pub(crate) fn measure_into_file(&mut self) {
-        if is_server(&self.db) {
-            self.server = Some(std::mem::replace(&mut self.db, FILE.into()));
-        }
+    /// Takes the address of a server out: a study is measured into a file first.
+    pub(super) fn take_server(&mut self) -> Option<PathBuf> {
+        is_server(&self.db).then(|| std::mem::replace(&mut self.db, FILE.into()))
     }
 }
 

@@ -1,5 +1,8 @@
 //! The command line of the commands that measure a study: `run`, `quick`.
 
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use study::Assignment;
 
@@ -42,6 +45,9 @@ pub(crate) struct Aa {
 pub(crate) struct CampaignFlags {
     #[command(flatten)]
     pub(crate) database: Database,
+    /// Add each complete study to this database too: postgres://USER@HOST/NAME, or a file
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) push: Option<PathBuf>,
     /// Print the plan, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -52,6 +58,18 @@ pub(crate) struct CampaignFlags {
     /// Count disturbed runs and do not repeat them: for a machine that is never idle
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
+}
+
+impl CampaignFlags {
+    /// A study is measured into a file, also if it is for a server.
+    pub(super) fn measure_into_file(&mut self) -> Result<(), clap::Error> {
+        let Some(server) = self.database.take_server() else { return Ok(()) };
+        if self.push.replace(server).is_some() {
+            let way = "--db and --push name two databases for the study: name a file in --db\n";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, way));
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Default, Args)]

@@ -8,7 +8,7 @@ use results::ListedStudy;
 use serde_json::json;
 use store::{Contents, KnownStudy, Moved, Store, StudyId, Tag};
 
-use crate::cli::{Database, DbCommand, Formatted, Stored};
+use crate::cli::{CampaignFlags, DbCommand, Formatted, Stored};
 use crate::commands::export::export;
 use crate::commands::stored::{newest_called, require};
 use crate::failure::{Failure, bail, say};
@@ -140,9 +140,9 @@ fn chosen(store: &Store, words: &[String]) -> Result<Vec<StudyId>, Failure> {
     words.iter().map(|word| newest_called(store, word)).collect()
 }
 
-/// Refuses a server that could not take the study, before it is measured.
-pub(crate) fn check_server(database: &Database) -> Result<(), Failure> {
-    database.server.as_ref().map_or(Ok(()), |server| Ok(Store::open(server).map(drop)?))
+/// Refuses a database that could not take the study, before it is measured.
+pub(crate) fn check_push(campaign: &CampaignFlags) -> Result<(), Failure> {
+    campaign.push.as_ref().map_or(Ok(()), |to| Ok(Store::open(to).map(drop)?))
 }
 
 /// Adds studies to another database, and says under which numbers.
@@ -152,16 +152,20 @@ pub(crate) fn push(store: &Store, studies: &[StudyId], to: &Path) -> Result<(), 
     Ok(())
 }
 
-/// Adds measured studies to the server that `--db` names, if any. If that fails, says how it is
-/// done later: they are in the file.
-pub(crate) fn push_measured(store: &Store, studies: &[StudyId], database: &Database) -> Result<(), Failure> {
-    let Some(server) = &database.server else { return Ok(()) };
-    push(store, studies, server).inspect_err(|_| {
+/// Adds measured studies to the database that `--push` names, if any. If that fails, says how it
+/// is done later: they are in the file.
+pub(crate) fn push_measured(
+    store: &Store,
+    studies: &[StudyId],
+    campaign: &CampaignFlags,
+) -> Result<(), Failure> {
+    let Some(to) = &campaign.push else { return Ok(()) };
+    push(store, studies, to).inspect_err(|_| {
         // An address may have a `?`.
-        let (file, server) = (named(store.path()), words::shell_word(&named(server)));
+        let (file, to) = (named(store.path()), words::shell_word(&named(to)));
         let numbers: String = studies.iter().map(|study| format!(" {study}")).collect();
         let option = views::database_option(&file);
-        say(&format!("netassay: the results are kept in {file}: `netassay db push{numbers}{option} --to {server}` adds them"));
+        say(&format!("netassay: the results are kept in {file}: `netassay db push{numbers}{option} --to {to}` adds them"));
     })
 }
 

@@ -22,16 +22,16 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use report::views;
 use results::{ComparisonRequest, FleetResults, PairStudies};
-use store::{FleetPair, Outline, Store, StoredStudy, StudyId, StudyStatus, now_unix_ms};
+use store::{FleetPair, Outline, Store, StoreError, StoredStudy, StudyId, StudyStatus, now_unix_ms};
 use study::metric::Metric;
 use study::{Plan, Study};
 
 use crate::again::again_without;
 use crate::cli::{Formatted, OverPairs, RunFlags};
-use crate::commands::db::{check_server, push_measured};
+use crate::commands::db::{check_push, push_measured};
 use crate::commands::hosts::{PairOfHosts, texts_on_pairs};
 use crate::commands::report::fleet_report_path;
-use crate::commands::run::asked;
+use crate::commands::run::{asked, begun};
 use crate::commands::stored::study_of;
 use crate::exit;
 use crate::failure::{Failure, bail, say};
@@ -59,14 +59,14 @@ pub(crate) fn measure_pairs(
     let interrupt = signals::interrupt()?;
     let db = &flags.campaign.database.db;
     let mut store = Store::open(db)?;
-    check_server(&flags.campaign.database)?;
+    check_push(&flags.campaign)?;
     let campaign = match &flags.campaign.resume {
         None => format!("{}@{:x}", study.name, now_unix_ms()),
         Some(word) => to_resume(&store, &study, word.as_deref())?,
     };
     refuse_another_study(&store, &campaign, &study)?;
     let files = db.with_extension("pairs");
-    let missing = missing(&mut store, &study, &campaign, pairs, &files)?;
+    let missing = missing(&mut store, &study, (campaign.as_str(), flags.again), pairs, &files)?;
     let at_once = usize::from(flags.at_once.unwrap_or(1));
     if at_once > 1 {
         say_shared(&missing);
@@ -87,7 +87,7 @@ pub(crate) fn measure_pairs(
         say(&format!("wrote {}", named(&page)));
     }
     let complete: Vec<StudyId> = store.pairs(&campaign)?.iter().filter_map(|row| row.study).collect();
-    push_measured(&store, &complete, &flags.campaign.database)?;
+    push_measured(&store, &complete, &flags.campaign)?;
     Ok(ExitCode::from(match found.is_complete() {
         true => exit::OK,
         false if interrupt.is_tripped() => exit::INTERRUPTED,
@@ -102,17 +102,18 @@ pub(crate) fn results_of(store: &Store, campaign: &str, by: Option<&str>) -> Res
 
 struct StoredPairs<'s>(&'s Store);
 
-impl StoredPairs<'_> {
-    fn metrics(plan: &Plan) -> Vec<Metric> {
-        results::metrics_to_compare(plan, &ComparisonRequest::default())
-    }
+fn compared_metrics(plan: &Plan) -> Vec<Metric> {
+    results::metrics_to_compare(plan, &ComparisonRequest::default())
 }
 
 impl PairStudies for StoredPairs<'_> {
     type Error = Failure;
 
-    fn means(&self, study: StudyId) -> Result<Outline, Failure> {
-        Ok(self.0.boot_means(study, Self::metrics)?.sanitised())
+    fn means(&self, study: StudyId) -> Result<Result<Outline, String>, Failure> {
+        match self.0.boot_means(study, compared_metrics) {
+            Err(why @ (StoreError::NoSuchStudy { .. } | StoreError::Json { .. })) => Ok(Err(why.to_string())),
+            means => Ok(Ok(means?.sanitised())),
+        }
     }
 
     fn environments(&self, study: StudyId) -> Result<Outline, Failure> {
@@ -120,7 +121,7 @@ impl PairStudies for StoredPairs<'_> {
     }
 
     fn outline(&self, study: StudyId) -> Result<Outline, Failure> {
-        Ok(self.0.outline_without_disturbed(study, Self::metrics)?.sanitised())
+        Ok(self.0.outline_without_disturbed(study, compared_metrics)?.sanitised())
     }
 
     fn stored_study(&self, study: StudyId) -> Result<StoredStudy, Failure> {
@@ -205,17 +206,20 @@ struct PairToMeasure {
     pair: FleetPair,
     machines: [String; 2],
     file: PathBuf,
+    /// Its study, which lacks runs that crashed a machine, and is measured again for them.
+    again: Option<StudyId>,
 }
 
 /// A process that has ended, and the reason if it measured nothing.
 type Ended = (u32, String);
 
-/// Stores the pairs, and returns those without a study in an order drawn from the seed. `files`:
-/// the directory of the file of each pair, until its study is in the database.
+/// Stores the pairs, and returns those without a study in an order drawn from the seed; with
+/// `again` also those in which a machine crashed. `files`: the directory of the file of each pair,
+/// until its study is in the database.
 fn missing(
     store: &mut Store,
     study: &Study,
-    campaign: &str,
+    (campaign, again): (&str, bool),
     pairs: &[PairOfHosts],
     files: &Path,
 ) -> Result<Vec<PairToMeasure>, Failure> {
@@ -228,18 +232,17 @@ fn missing(
     };
     let known: Vec<FleetPair> = order.iter().map(named).collect();
     store.begin_fleet(&known)?;
-    let measured = store.pairs(campaign)?.into_iter().filter(|row| row.study.is_some());
-    let measured: BTreeSet<String> = measured.map(|row| row.pair.to_string()).collect();
-    let of_campaign = words::fnv1a(campaign.as_bytes());
-    let missing = known.into_iter().zip(order).filter(|(pair, _)| !measured.contains(&pair.to_string()));
-    Ok(missing
-        .map(|(pair, (hosts, _))| PairToMeasure {
-            // An earlier campaign may have left a file of this pair, to be resumed.
-            file: files.join(format!("{pair}-{of_campaign:016x}.db")),
-            machines: hosts.machines(),
-            pair,
-        })
-        .collect())
+    let mut missing = Vec::new();
+    for (pair, (hosts, _)) in known.into_iter().zip(order) {
+        let study = store.study_of(&pair)?;
+        if study.is_some() && !(again && crash_of(store, &pair)?.is_some()) {
+            continue;
+        }
+        // An earlier campaign may have left a file of this pair, to be resumed.
+        let file = files.join(format!("{pair}-{:016x}.db", words::fnv1a(campaign.as_bytes())));
+        missing.push(PairToMeasure { pair, machines: hosts.machines(), file, again: study });
+    }
+    Ok(missing)
 }
 
 /// Side by side where pairs share no machine.
@@ -271,7 +274,7 @@ fn measure(
         let next = waiting.position(|(place, one)| (place == 0 || one.pair.repeat == 1) && is_free(one));
         if let Some(next) = next.filter(|_| running.len() < at_once && !interrupt.is_tripped()) {
             let of = missing.remove(next);
-            match start(&of, &ended) {
+            match pack_again(store, &of).and_then(|()| start(&of, &ended)) {
                 Ok(process) => drop(running.insert(process, of)),
                 Err(failure) => store.set_failure(&of.pair, Some(&failure.to_string()))?,
             }
@@ -286,18 +289,25 @@ fn measure(
     Ok(())
 }
 
+/// Copies the study of a pair that is measured again into the file of the pair.
+fn pack_again(store: &Store, of: &PairToMeasure) -> Result<(), Failure> {
+    let study = of.again.filter(|_| !of.file.exists());
+    Ok(study.map_or(Ok(()), |study| store.pack(&[study], &of.file).map(drop))?)
+}
+
 /// Adds the study of a pair that is complete. The file of another one stays, to be resumed.
 fn conclude(store: &mut Store, of: &PairToMeasure, why: String) -> Result<(), Failure> {
-    let mut is_complete = false;
-    let failure = match add(store, of) {
-        Ok(true) => {
-            is_complete = true;
-            crash_of(store, &of.pair)?
-        }
-        Ok(false) => Some(why),
-        Err(failure) => Some(failure.to_string()),
+    let (is_complete, failure) = match add(store, of) {
+        // A study that was to be measured again is stored also without that.
+        Ok(is_complete) if is_complete || of.again.is_some() => (is_complete, crash_of(store, &of.pair)?),
+        Ok(_) => (false, Some(why)),
+        Err(failure) => (false, Some(failure.to_string())),
     };
-    let words = if is_complete { "complete" } else { "not complete; --resume continues it" };
+    let words = match of.again {
+        _ if is_complete => "complete",
+        None => "not complete; --resume continues it",
+        Some(_) => "not complete; --resume --again continues it",
+    };
     say(&format!("netassay: pair {}: {words}", of.pair));
     Ok(store.set_failure(&of.pair, failure.as_deref())?)
 }
@@ -308,25 +318,31 @@ fn crash_of(store: &Store, pair: &FleetPair) -> Result<Option<String>, Failure> 
     let stored = store.load_with(study, &[])?;
     let crashes = stored.crashes();
     let words = |why: &&str| {
-        let (left_out, name) = (results::counted(crashes.len(), "condition"), &pair.name);
-        format!("{left_out} left out of a boot (--pair {name} --resume {study} --again tries again): {why}")
+        let left_out = results::counted(crashes.len(), "condition");
+        format!("{left_out} left out of a boot (--resume {study} --again tries again): {why}")
     };
     Ok(crashes.values().next_back().map(words))
 }
 
-/// Whether the pair's study is complete, and now in the database.
+/// Whether the pair's study is complete, and now in the database with what was measured.
 fn add(store: &mut Store, of: &PairToMeasure) -> Result<bool, Failure> {
     if !of.file.exists() {
         return Ok(false);
     }
     let measured = Store::open_read_only(&of.file)?;
-    let is_complete = measured.studies()?.iter().any(|row| {
-        row.status == StudyStatus::Complete && row.pair.as_ref().is_some_and(|pair| *pair == of.pair)
-    });
-    if !is_complete {
+    if begun(&measured, &of.pair)?.is_none_or(|row| row.status != StudyStatus::Complete) {
         return Ok(false);
     }
-    store.unpack(&measured)?;
+    let is_new = match store.unpack(&measured) {
+        // The file has the runs of the stored study too.
+        Err(StoreError::PairTaken { holder, .. }) if of.again == Some(holder) => {
+            store.remove(holder)?;
+            store.unpack(&measured)?;
+            true
+        }
+        // A known study has no run more.
+        added => added?.1.is_empty() || of.again.is_none(),
+    };
     drop(measured);
     for ending in ["", "-wal", "-shm", "-lock"] {
         let mut file = of.file.clone().into_os_string();
@@ -334,12 +350,13 @@ fn add(store: &mut Store, of: &PairToMeasure) -> Result<bool, Failure> {
         // A file that cannot be removed holds a known study, which is not added again.
         let _ = fs::remove_file(file);
     }
-    Ok(true)
+    Ok(is_new)
 }
 
 /// Starts the process of a pair. Its messages are shown with the pair's name.
 fn start(of: &PairToMeasure, ended: &Sender<Ended>) -> Result<u32, Failure> {
-    let given = again_without(&["--at-once", "--db", "--progress", "--format"], &["--wide", "--no-report"]);
+    let given =
+        again_without(&["--at-once", "--db", "--push", "--progress", "--format"], &["--wide", "--no-report"]);
     // It goes with --resume, which was taken away: the process finds the study of its pair.
     let resume = given.iter().any(|word| word == "--again").then_some("--resume");
     let mut child = Command::new(PROGRAM)

@@ -105,10 +105,10 @@ fn cases_over_pairs(store: &Store, flags: &Gate, metrics: &[Metric]) -> Result<G
     let means = |id| Ok::<_, Failure>(store.boot_means(id, |_| metrics.to_vec())?.sanitised());
     let environments = |id| Ok::<_, Failure>(store.environments(id)?.sanitised());
     let pooled = PooledCampaigns::new(&rows, means, environments)?;
-    let [baseline, study] = pooled.outlines.as_slice() else {
-        bail!(Internal, "two campaigns have two outlines");
+    let [Some(baseline), Some(study)] = pooled.outlines.as_slice() else {
+        bail!(Internal, "two campaigns with pairs in common have two outlines");
     };
-    Ok(GateCases::over_pairs(baseline, study, metrics, &pooled.left_out)?)
+    Ok(GateCases::over_pairs([baseline, study], metrics, &pooled.pairs, &pooled.left_out)?)
 }
 
 fn acknowledged(path: &Path) -> Result<Vec<Acknowledgement>, Failure> {

@@ -65,7 +65,8 @@ fn study_history(flags: &History, request: &ComparisonRequest) -> Result<results
         let environments = |study| Ok::<_, Failure>(store.environments(study)?.sanitised());
         let pooled = PooledCampaigns::new(&pairs.collect::<Result<Vec<_>, _>>()?, means, environments)?;
         let labels = campaigns.into_iter().map(|(label, _)| label);
-        let entries: Vec<_> = labels.zip(pooled.outlines).collect();
+        let entries = labels.zip(pooled.outlines);
+        let entries: Vec<_> = entries.filter_map(|(label, outline)| Some((label, outline?))).collect();
         let found = results::StudyHistory::new(&entries, choice.order(), &flags.condition, request)?;
         let mut found = found.ok_or_else(none)?;
         let pairs = results::counted(pooled.pairs.len(), "pair");

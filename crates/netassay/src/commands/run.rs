@@ -13,7 +13,7 @@ use crate::again::again;
 use crate::cli::{Format, Run, RunFlags};
 use crate::commands::aa;
 use crate::commands::advise::in_short;
-use crate::commands::db::{check_server, push_measured};
+use crate::commands::db::{check_push, push_measured};
 use crate::commands::fleet;
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::report as page_of;
@@ -69,10 +69,11 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
         return find(name, &flags.set);
     }
     let mut set = flags.set.clone();
-    // Only machines restart, and have kernels that they restart with, and the study is not between
-    // them yet.
-    set.push(hosts::change("boots.how=")?);
-    set.push(hosts::change("kernel=")?);
+    // Only machines restart, have kernels that they restart with, and are traced outside of a
+    // guest, and the study is not between them yet.
+    for machines in ["boots.how=", "kernel=", "trace="] {
+        set.push(hosts::change(machines)?);
+    }
     let moved = hosts::moved(&find(name, &set)?)?;
     set.truncate(flags.set.len());
     set.extend(moved);
@@ -142,7 +143,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
         Err(refused) => return Err(refused.into()),
     }
-    check_server(&flags.campaign.database)?;
+    check_push(&flags.campaign)?;
     let pair = pair_of_campaign(flags)?;
     let (_turn, beside) = turn::begin(&flags.turn, measured, &interrupt)?;
     let here = if is_between { &Machines::default() } else { &study.machine };
@@ -163,8 +164,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
                     );
                 }
                 Some(row) if row.status == StudyStatus::Complete && !flags.again => {
-                    say(&format!("netassay: pair {pair} is measured already: study {}", row.id));
-                    return Ok(None);
+                    return conclude_measured(&store, pair, row.id, flags).map(|()| None);
                 }
                 row => row.map(|row| row.id),
             },
@@ -211,8 +211,18 @@ fn is_measured(study: &Study, flags: &RunFlags) -> Result<bool, Failure> {
     let row = begun(&store, &pair)?.filter(|row| row.status == StudyStatus::Complete);
     let texts = hosts::texts_on_pairs(study)?;
     let Some(row) = row.filter(|row| texts.contains(&row.toml)) else { return Ok(false) };
-    say(&format!("netassay: pair {pair} is measured already: study {}", row.id));
-    Ok(true)
+    conclude_measured(&store, &pair, row.id, flags).map(|()| true)
+}
+
+/// Also pushes the study: the task that measured it may have been killed before it did.
+fn conclude_measured(
+    store: &Store,
+    pair: &FleetPair,
+    study: StudyId,
+    flags: &RunFlags,
+) -> Result<(), Failure> {
+    say(&format!("netassay: pair {pair} is measured already: study {study}"));
+    push_measured(store, &[study], &flags.campaign)
 }
 
 /// Keeps in the file of a pair why it was not measured: a scheduler hides the output of its task.
@@ -233,7 +243,7 @@ fn keep_failure(flags: &RunFlags, failure: &Failure) {
 }
 
 /// The study of a pair, if a process began one for this campaign.
-fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
+pub(crate) fn begun(store: &Store, pair: &FleetPair) -> Result<Option<StudyRow>, Failure> {
     let is_it =
         |one: &FleetPair| (&one.campaign, &one.name, one.repeat) == (&pair.campaign, &pair.name, pair.repeat);
     let is_of_pair = |row: &StudyRow| row.pair.as_ref().is_some_and(is_it);
@@ -320,11 +330,14 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
         ));
     }
     if summary.crashed > 0 {
-        let crashed = results::counted(summary.crashed, "run");
-        let id = summary.study;
-        say(&format!(
-            "netassay: {crashed} left out: their conditions crashed a machine in these boots (netassay show {id} --runs shows how). Only {again} --resume {id} --again tries them again"
-        ));
+        let (crashed, id) = (results::counted(summary.crashed, "run"), summary.study);
+        let way = match of_campaign {
+            Some(_) => ". Only --resume --again tries them again".to_owned(),
+            None => format!(
+                " (netassay show {id} --runs shows how). Only {again} --resume {id} --again tries them again"
+            ),
+        };
+        say(&format!("netassay: {crashed} left out: their conditions crashed a machine in these boots{way}"));
     }
     if let Some((kernel, why)) = &summary.kernel_stays {
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
@@ -346,10 +359,10 @@ pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
             exit::INTERRUPTED
         }
     };
-    let database = &flags.campaign.database;
-    if database.server.is_some() && summary.ending == StudyStatus::Complete {
-        let store = Store::open_read_only(&database.db).map_err(Failure::from);
-        if let Err(failure) = store.and_then(|store| push_measured(&store, &[summary.study], database)) {
+    let campaign = &flags.campaign;
+    if campaign.push.is_some() && summary.ending == StudyStatus::Complete {
+        let store = Store::open_read_only(&campaign.database.db).map_err(Failure::from);
+        if let Err(failure) = store.and_then(|store| push_measured(&store, &[summary.study], campaign)) {
             return failure.report();
         }
     }

@@ -4,6 +4,8 @@
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+use std::collections::BTreeMap;
+
 use record::{Detail, sample};
 use store::{FleetPair, NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
 use study::{Plan, PlannedRun, Study};
@@ -54,6 +56,12 @@ pub(crate) struct Made<'a> {
 }
 
 impl Made<'_> {
+    /// Five boots of [`TOML`].
+    pub(crate) fn quick() -> Self {
+        let metric = plan().conditions[0].workload.traffic.kind.primary_metric().key;
+        Self { toml: TOML, plan: plan(), kernel: "6.18", boots: 5, runs: 3, metric, pair: None }
+    }
+
     /// Records it; `value` gives the metric by condition, boot and run, `NaN` a run that failed.
     pub(crate) fn record(self, store: &mut Store, value: impl Fn(usize, u32, u32) -> f64) -> StudyId {
         let conditions = self.plan.conditions.len();
@@ -103,4 +111,29 @@ impl Made<'_> {
         store.finish_study(id, StudyStatus::Complete).unwrap();
         id
     }
+}
+
+pub(crate) fn fleet_pair(campaign: &str, name: &str, repeat: u32) -> FleetPair {
+    FleetPair { campaign: campaign.to_owned(), name: name.to_owned(), labels: BTreeMap::new(), repeat }
+}
+
+/// Records a pair whose conditions are so many times the level.
+pub(crate) fn record_pair(store: &mut Store, pair: FleetPair, seed: u32, factors: [f64; 4]) {
+    Made { pair: Some(pair), ..Made::quick() }.record(store, |condition, boot, run| {
+        factors[condition] * level(0, boot * seed + condition as u32, run)
+    });
+}
+
+/// Two campaigns on machines of very different speed: the second is 4 to 6 % slower on each, and
+/// has one pair more.
+pub(crate) fn two_campaigns(bench: &Bench) {
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (campaign, slower) in [("quick@1", 0.0), ("quick@2", 0.01)] {
+        for (name, speed, percent) in [("a", 1.0, 4.0), ("b", 10.0, 5.0), ("c", 100.0, 6.0), ("d", 3.0, 5.0)]
+        {
+            let factor = speed * (1.0 - slower * percent);
+            record_pair(&mut store, fleet_pair(campaign, name, 1), 1, [factor; 4]);
+        }
+    }
+    record_pair(&mut store, fleet_pair("quick@2", "e", 1), 1, [0.1; 4]);
 }

@@ -258,9 +258,22 @@ fn tables_of_another_version_are_named_with_the_way_out() {
          DROP INDEX study_by_name, tag_by_study, run_by_study, run_not_ok, metric_compared",
     );
     expect_told(&list(), 3, &["has tables of schema 2, this program needs", "netassay db migrate"]);
-    expect_told(&bench.run(&["db", "migrate", "--db", &address]), 0, &["went from schema 2 to"]);
+    let migrate = || bench.run(&["db", "migrate", "--db", &address]);
+    expect_told(&migrate(), 0, &["went from schema 2 to"]);
     expect(&list(), 0);
     assert_eq!(server.sql("SELECT name, repeat FROM netassay.pair").trim(), "rack1|1");
+    server.sql("ALTER TABLE netassay.run ALTER COLUMN block TYPE INTEGER");
+    let told = ["the column block of its table run is integer, and not bigint: ", "(ALTER TABLE)"];
+    expect_told(&list(), 3, &told);
+    server.sql("ALTER TABLE netassay.run ALTER COLUMN block TYPE BIGINT");
+    // As a dump of the schema alone leaves them.
+    server.sql("DELETE FROM netassay.version");
+    let told =
+        "its schema netassay holds tables, but no version of them (relation \"version\" already exists)";
+    expect_told(&migrate(), 3, &[told, "`DROP SCHEMA netassay CASCADE`"]);
+    server.sql("DROP TABLE netassay.version");
+    expect_told(&migrate(), 3, &["no version of them", "already exists"]);
+    server.sql("CREATE TABLE netassay.version (number BIGINT PRIMARY KEY)");
     server.sql("INSERT INTO netassay.version VALUES (99)");
     for command in [&["db", "list", "--db"][..], &["db", "migrate", "--db"]] {
         let told = ["written by a newer netassay: schema 99", "upgrade netassay"];

@@ -97,8 +97,8 @@ impl<'b> Cluster<'b> {
     #[track_caller]
     fn wait_for_jobs(&self) {
         self.sh(
-            "for i in $(seq 300); do [ -n \"$(squeue -h)\" ] || exit 0; sleep 0.2; done; scancel --user root; \
-             until [ -z \"$(squeue -h)\" ]; do sleep 0.2; done",
+            "none() { jobs=$(squeue -h) && [ -z \"$jobs\" ]; }; for i in $(seq 300); do none && exit 0; sleep 0.2; done; \
+             scancel --user root; until none; do sleep 0.2; done",
         );
     }
 
@@ -157,14 +157,16 @@ fn slurm_measures_a_fleet_whatever_is_killed() {
     let cluster = Cluster::start(&bench);
     let before = cluster.state();
 
-    // A task is killed, and one is put back into the queue, where Slurm lets it wait for minutes.
+    // A task is killed, and one is put back into the queue, where Slurm lets it wait for minutes:
+    // its first process has ended by then.
     cluster.sh("sh fleet.sh");
     cluster.wait_for("one", "[2/");
     cluster.sh("kill -9 $(pgrep -f -- '[-]-pair one ')");
     cluster.wait_for("two", "[2/");
     cluster.sh("scontrol requeue $(squeue -h -w n3 -o %A)");
     cluster.sh(
-        "until id=$(squeue -h -t PD -o %A) && [ -n \"$id\" ]; do sleep 0.2; done; scontrol update JobId=$id StartTime=now",
+        "until id=$(squeue -h -t PD -o %A) && [ -n \"$id\" ] && ! pgrep -f -- '[-]-pair two '; do sleep 0.2; done; \
+         scontrol update JobId=$id StartTime=now",
     );
     cluster.wait_for_jobs();
     let done = status(&bench);

@@ -2,7 +2,7 @@
 
 use results::{
     EffectOverPairs, FleetReference, FleetResults, PairApart, PairOfFleet, counted, figure, first_of,
-    grouped, metric_name, percent, quality_word, range, with_unit,
+    grouped, metric_name, metric_words, percent, proven_for, quality_word, range, with_unit,
 };
 use stats::fleet::{GroupDifference, GroupedEffect, JudgedEffect};
 use stats::{Verdict, signed};
@@ -41,7 +41,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     }
     blocks.extend(found.reference.iter().flat_map(|reference| drift(reference, most)));
     blocks.push(Block::Text(format!("{} on {}: {}", found.name, counted(measured, "pair"), found.question)));
-    blocks.extend(found.effects.iter().take(most).map(|effect| Block::Lead(sentence(effect))));
+    blocks.extend(leads(found, most));
     blocks.extend(effects(found, is_whole).into_iter().map(Block::Table));
     blocks.extend(distribution(found, most).filled().map(Block::Table));
     blocks.extend(pairs_apart(found, most));
@@ -51,6 +51,7 @@ pub fn fleet(found: &FleetResults, is_whole: bool) -> Vec<Block<'static>> {
     }
     blocks.extend(found.stages.iter().flat_map(|stages| stage_ranges(stages, most)));
     blocks.extend(found.reference.iter().flat_map(|reference| over_campaign(reference, most)));
+    blocks.extend(Block::list(lacks(found, most)));
     let method = if measured == 1 { ONE_PAIR } else { EACH_PAIR };
     blocks.push(Block::Text(method.to_owned()));
     blocks
@@ -102,6 +103,53 @@ fn over_campaign(reference: &FleetReference, most: usize) -> Vec<Block<'static>>
         blocks.extend(tables);
     }
     blocks
+}
+
+/// The effects each by itself, and those that no pair proves either together.
+fn leads(found: &FleetResults, most: usize) -> Vec<Block<'static>> {
+    let key = |effect: &EffectOverPairs| {
+        (effect.workload.clone(), effect.baseline.clone(), metric_words(&effect.metric))
+    };
+    let is_open = |effect: &EffectOverPairs| {
+        let count = effect.sizes.count;
+        effect.sizes.mean.verdict == Verdict::NoDifferenceProven && count.holds + count.contradicts == 0
+    };
+    let (open, told): (Vec<&EffectOverPairs>, Vec<&EffectOverPairs>) =
+        found.effects.iter().partition(|effect| is_open(effect));
+    let open = grouped(open.into_iter().map(|effect| (key(effect), effect.condition.as_str())));
+    let open = open.iter().map(|(of, conditions)| {
+        let all = found.effects.iter().filter(|effect| key(effect) == *of).count();
+        let (_, baseline, metric) = of;
+        let subject = format!("no difference in {metric} over machines or on any pair");
+        format!("Against {baseline}, {}", proven_for(&subject, conditions, all))
+    });
+    let told = told.into_iter().map(sentence);
+    told.chain(open).take(most).map(Block::Lead).collect()
+}
+
+/// The runs that do not count, and the effects that some pairs lack, in sentences.
+fn lacks(found: &FleetResults, most: usize) -> Vec<String> {
+    let all = || found.pairs.iter().chain(&found.not_measured);
+    let failed: u32 = all().map(|pair| pair.failed_runs).sum();
+    let disturbed: u32 = all().map(|pair| pair.disturbed_runs).sum();
+    let is_lacking = |pair: &&PairOfFleet| pair.failed_runs + pair.disturbed_runs > 0;
+    let names: Vec<&str> = all().filter(is_lacking).map(|pair| pair.name.as_str()).collect();
+    let runs = (!names.is_empty()).then(|| {
+        let (pairs, names) = (counted(names.len(), "pair"), first_of(&names, most));
+        format!(
+            "Note: runs that do not count: {failed} failed, {disturbed} disturbed, on {pairs} ({names}): netassay show NUMBER --runs lists those of a pair's study."
+        )
+    });
+    let pairs = found.pairs.len();
+    let partial = found.effects.iter().filter(|effect| effect.pairs.len() < pairs);
+    let partial = partial.map(|effect| {
+        let (metric, own) = (metric_name(&effect.metric), effect.pairs.len());
+        format!("{metric} of {} against {} ({own} of {pairs})", effect.condition, effect.baseline)
+    });
+    let partial: Vec<String> = partial.collect();
+    let partial = (!partial.is_empty())
+        .then(|| format!("Note: not measured on every pair: {}.", first_of(&partial, most)));
+    runs.into_iter().chain(partial).collect()
 }
 
 /// `throughput: gso=off against gso=on: -57.6 % (-64.2 to -49.7) over machines, slower; holds on 5

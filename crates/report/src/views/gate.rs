@@ -112,17 +112,18 @@ fn with_unit(shown: String, bound: &Bound) -> String {
 pub(super) fn check_sentence(gate: &GateDecision, check: &GateCheck) -> String {
     let bound = check.judged_by();
     let limit = bound.limit_in_words();
+    let boots = if gate.is_over_pairs() { "pairs of machines" } else { "boots" };
     let ends = check.interval.map_or_else(String::new, |ends| format!(" ({})", interval(&bound, ends)));
     let measured = check.difference.map_or_else(String::new, |difference| size(&bound, difference) + &ends);
     let said = match (check.outcome, &check.open) {
         (GateOutcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
         (GateOutcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),
         (_, Some(InconclusiveReason::Includes { settled_by })) => {
-            let boots = if gate.is_over_pairs() { "pairs of machines" } else { "boots of each" };
+            let boots = if gate.is_over_pairs() { boots } else { "boots of each" };
             format!("{measured}, which includes {limit}{}", settled(*settled_by, check.boots, boots))
         }
         (_, Some(InconclusiveReason::WithinResolution)) => format!(
-            "{measured}, which includes {limit}: counts are known no better, and more boots do not change that; choose a bound that is farther from the count"
+            "{measured}, which includes {limit}: counts are known no better, and more {boots} do not change that; choose a bound that is farther from the count"
         ),
         (_, Some(InconclusiveReason::NotMeasured(why))) => format!("not measured: {why}"),
         (_, Some(InconclusiveReason::NoInterval(why))) => {
@@ -130,7 +131,7 @@ pub(super) fn check_sentence(gate: &GateDecision, check: &GateCheck) -> String {
             format!("{measured}no interval: {why}")
         }
         (_, Some(InconclusiveReason::NoPercentage)) => format!(
-            "no percentage, because zero is within the baseline's interval: state the bound of {} as a difference, or measure more boots",
+            "no percentage, because zero is within the baseline's interval: state the bound of {} as a difference, or measure more {boots}",
             bound.metric
         ),
         (_, None) => measured,

@@ -1,14 +1,15 @@
 //! Traces of the pairs of a fleet beside each other.
 
 use results::{
-    LeftOutRuns, StageRanges, TracedPath, beyond_rounding, figure, first_of, grouped, stages_by_end,
+    LeftOutRuns, StageRanges, TracedPath, beyond_rounding, counted, distinct, figure, first_of, grouped,
+    stages_by_end,
 };
 
 use crate::cells;
 use crate::document::{Block, Cell, Table};
 
-/// The mean, the least and the most cost of each stage, by path and condition; then runs that are
-/// left out. At most `most` names stand in a sentence.
+/// The mean, the least and the most cost of each stage, by path and condition; then the kernels of
+/// all of them, and runs that are left out. At most `most` names stand in a sentence.
 pub fn stage_ranges(found: &StageRanges, most: usize) -> Vec<Block<'static>> {
     let mut blocks = Vec::new();
     for group in &found.groups {
@@ -17,10 +18,11 @@ pub fn stage_ranges(found: &StageRanges, most: usize) -> Vec<Block<'static>> {
         blocks.push(Block::Table(table(group).titled(title)));
         blocks.push(Block::List(sentences(group, most)));
     }
-    let left_out = found.left_out.iter().map(|LeftOutRuns { source, condition, path, reader, open }| {
-        let clause = open.clause();
+    blocks.extend((!found.groups.is_empty()).then(|| Block::List(method(found, most))));
+    let left_out = found.left_out.iter().map(|one| {
+        let (LeftOutRuns { source, condition, path, reader, .. }, why) = (one, one.clauses());
         Block::Text(format!(
-            "not in the tables: {path}, readers {reader}, of pair {source}, {condition}: {clause}"
+            "not in the tables: {path}, readers {reader}, of pair {source}, {condition}: {why}"
         ))
     });
     blocks.extend(left_out);
@@ -42,15 +44,25 @@ fn table(group: &TracedPath) -> Table {
     Table::with_rows(head, rows).optional(&[2]).uncut(&[0, 1, 3, 5])
 }
 
-fn sentences(group: &TracedPath, most: usize) -> Vec<String> {
-    let named = |pairs: &[&String]| first_of(pairs, most);
-    let origins = grouped(group.origins.iter().map(ToString::to_string).zip(&group.sources));
-    let mut sentences: Vec<String> =
-        origins.iter().map(|(origin, pairs)| format!("{}: {origin}", named(pairs))).collect();
+/// The kernels of all pairs, whose command lines are long, and how means are judged.
+fn method(found: &StageRanges, most: usize) -> Vec<String> {
+    let groups = found.groups.iter();
+    let origins = groups.flat_map(|group| group.origins.iter().map(ToString::to_string).zip(&group.sources));
+    let mut sentences: Vec<String> = grouped(origins)
+        .into_iter()
+        .map(|(origin, pairs)| format!("{}: {origin}", first_of(&distinct(pairs), most)))
+        .collect();
     sentences.push(
         "mean: over pairs, each the mean of its boots; its 95 % interval has degrees of freedom by pairs"
             .to_owned(),
     );
+    sentences
+}
+
+fn sentences(group: &TracedPath, most: usize) -> Vec<String> {
+    let named = |pairs: &[&String]| first_of(pairs, most);
+    let pairs = counted(group.sources.len(), "pair");
+    let mut sentences = vec![format!("over {pairs}: {}", first_of(&group.sources, most))];
     sentences.extend(group.unmatched.iter().map(|one| {
         let seen = group.sources.iter().zip(&one.seen_at).filter(|(_, seen)| !seen.is_empty());
         let at = grouped(seen.map(|(pair, seen)| (seen, pair)));

@@ -2,6 +2,7 @@
 
 use results::{
     COUNT_RESOLUTION, PathPair, ProfilePair, StageDifferences, UnmatchedStage, counted, figure, listed,
+    unfollowed_runs,
 };
 use stats::confidence;
 
@@ -16,6 +17,7 @@ pub fn stage_differences(found: &StageDifferences) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(format!("{}: {}", found.name, found.question))];
     blocks.extend(found.pairs.iter().flat_map(|pair| stages(pair, found.unit)));
     blocks.extend(found.profiles.iter().flat_map(|pair| functions(pair, found.unit)));
+    blocks.extend(Block::list(found.unfollowed.iter().map(|why| format!("not in a table: {why}")).collect()));
     blocks.push(Block::List(method(found)));
     blocks
 }
@@ -39,8 +41,7 @@ fn stages(pair: &PathPair, unit: &str) -> [Block<'static>; 2] {
     }
     sentences.extend(pair.unmatched.iter().map(|one| unmatched(one, [baseline, condition])));
     if pair.lost > 0 {
-        let runs = counted(pair.lost, "run");
-        sentences.push(format!("not in the table: {runs} whose packets were not followed"));
+        sentences.push(format!("not in the table: {}", unfollowed_runs(pair.lost, *path)));
     }
     [Block::Table(table.titled(title)), Block::List(sentences)]
 }

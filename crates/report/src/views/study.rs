@@ -27,7 +27,10 @@ pub fn database_option(database: &str) -> String {
 
 /// The page at the end of a study. `database`: the name of its file.
 pub fn show(results: &Results, database: &str, is_whole: bool) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Text(format!("{}: {}", results.name, results.question))];
+    // The tasks of a fleet print one page after the other.
+    let pair = results.stored.row.pair.iter().map(|pair| Block::Heading(format!("Pair {pair}")));
+    let mut blocks: Vec<Block<'static>> = pair.collect();
+    blocks.push(Block::Text(format!("{}: {}", results.name, results.question)));
     blocks.extend(answer(results));
     if is_whole {
         blocks.push(facts(results));

@@ -96,7 +96,7 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
         let has_margin = rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
-        parts.push(format!("{subject} is proven for {}", named_or_counted(&open, rows.len())));
+        parts.push(proven_for(&subject, &open, rows.len()));
     }
     if !unknown.is_empty() {
         let of = if parts.is_empty() { format!(" in {metric}") } else { String::new() };
@@ -119,6 +119,12 @@ pub fn answer_for(group: &ComparisonGroup, rows: &[&ComparisonRow]) -> String {
         Some(resolution) => format!("{base}, {parts}; counted, to {resolution} %, in {boots}."),
         None => format!("{base}, {parts}; {} % intervals from {boots}.", stats::confidence(group.level)),
     }
+}
+
+/// `no difference in throughput is proven for gso=off and tso=off`; of more conditions than are
+/// named their number. `all`: the number of compared conditions.
+pub fn proven_for(subject: &str, conditions: &[&str], all: usize) -> String {
+    format!("{subject} is proven for {}", named_or_counted(conditions, all))
 }
 
 fn named_or_counted(labels: &[&str], all: usize) -> String {

@@ -23,6 +23,7 @@ use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, ComparisonTarget, condition, own_targets, rebase};
 use crate::data::truth;
 use crate::words::lists::distinct;
+use crate::words::phrases::metric_name;
 
 /// Conditions beside their baselines, in some metrics.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub struct GateCase {
     pub slug: String,
     pub against: String,
     pub metric: Metric,
+    /// Whether each pair of machines counts as a boot.
+    pub is_over_pairs: bool,
     measured: Result<Subject, String>,
     /// The values for percentages, where they are not the measured ones.
     in_ratios: Option<Subject>,
@@ -85,15 +88,17 @@ impl GateCases {
     }
 
     /// Pairs the conditions of two campaigns ([`PooledCampaigns`](crate::PooledCampaigns)): each
-    /// pair of machines is one value, in percentages that of its own baseline. `lacks`: the reasons
-    /// why they are not complete, as sentences without full stops.
+    /// pair of machines is one value, in percentages that of its own baseline. `pairs`: their
+    /// names. `lacks`: the reasons why the campaigns are not complete, as sentences without full
+    /// stops.
     ///
     /// # Errors
-    /// As [`GateCases::between`].
+    /// As [`GateCases::between`]; [`Error::NotComparable`] for a value that is no percentage of its
+    /// baseline.
     pub fn over_pairs(
-        baseline: &Outline,
-        study: &Outline,
+        [baseline, study]: [&Outline; 2],
         metrics: &[Metric],
+        pairs: &[String],
         lacks: &[String],
     ) -> Result<Self, Error> {
         let mut cases = Self::of_outlines([baseline, study], Some(Design::Crossed), metrics)?;
@@ -104,7 +109,10 @@ impl GateCases {
         cases.study = campaign(study);
         cases.baseline = GateBaseline::Study(campaign(baseline));
         for case in &mut cases.all {
-            case.in_ratios = case.keep_pairs().and_then(in_ratios);
+            case.is_over_pairs = true;
+            let ratios = case.keep_pairs().map(|subject| in_ratios(subject, pairs)).transpose();
+            let why = |why: String| Error::not_comparable(baseline, study, format!("{}: {why}", case.label));
+            case.in_ratios = ratios.map_err(why)?.flatten();
         }
         cases.lacks.extend_from_slice(lacks);
         cases.notes = distinct(cases.notes);
@@ -224,7 +232,7 @@ impl GateCase {
         measured: Result<Subject, String>,
     ) -> Self {
         let (label, slug) = (condition.label.to_string(), condition.slug.clone());
-        Self { label, slug, against, metric, measured, in_ratios: None }
+        Self { label, slug, against, metric, is_over_pairs: false, measured, in_ratios: None }
     }
 
     /// Keeps the pairs of machines that have both values.
@@ -270,16 +278,28 @@ impl GateCase {
 
 /// Each pair's values in units of its own baseline, times the mean of all baselines, so that a fast
 /// machine weighs no more in a percentage than a slow one. `None` if a baseline is not above zero.
-fn in_ratios(subject: &Subject) -> Option<Subject> {
+///
+/// # Errors
+/// Names the pair with a baseline so small that no percentage of it can be stated.
+fn in_ratios(subject: &Subject, pairs: &[String]) -> Result<Option<Subject>, String> {
     let baselines = subject.observations.iter().filter(|one| one.condition == 0);
     let baselines: BTreeMap<u32, f64> = baselines.map(|one| (one.boot, one.value)).collect();
     if baselines.values().any(|value| *value <= 0.0) {
-        return None;
+        return Ok(None);
     }
     let mean = stats::mean(&baselines.values().copied().collect::<Vec<_>>());
     let mut scaled = subject.clone();
-    scaled.observations.iter_mut().for_each(|one| one.value = one.value / baselines[&one.boot] * mean);
-    Some(scaled)
+    for one in &mut scaled.observations {
+        let (value, baseline) = (one.value, baselines[&one.boot]);
+        one.value = value / baseline * mean;
+        if !one.value.is_finite() {
+            let (pair, metric) = (&pairs[one.boot as usize - 1], metric_name(&subject.metric));
+            return Err(format!(
+                "on pair {pair} {metric} is {value:e}, too much for a percentage of its baseline, {baseline:e}: measure the pair again"
+            ));
+        }
+    }
+    Ok(Some(scaled))
 }
 
 fn offers(plan: &Plan, index: usize, metric: Metric) -> bool {

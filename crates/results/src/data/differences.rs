@@ -154,11 +154,33 @@ pub(crate) fn of_read_back(
     found.into_iter().map(difference).collect()
 }
 
-/// The values that the hosts of a study have recorded under a name: `qdisc`, `kernel release`.
+/// The values that the hosts of a study have recorded under a name: `qdisc`, `kernel release`;
+/// those of one side: `transmitter qdisc`.
 pub(crate) fn recorded(outline: &Outline, name: &str) -> Vec<String> {
-    let ending = format!(".{}", name.replace(' ', "."));
-    let own = values(outline).into_iter().filter(|(path, _)| path.ends_with(&ending));
+    let name = name.replace(' ', ".");
+    let of_side = name.split_once('.').filter(|(side, _)| HOSTS.contains(side));
+    let (side, name) = of_side.map_or(("", name.as_str()), |(side, own)| (side, own));
+    let ending = format!(".{name}");
+    let is_it = |path: &str| path.starts_with(side) && path.ends_with(&ending);
+    let own = values(outline).into_iter().filter(|(path, _)| is_it(path));
     own.flat_map(|(_, values)| values).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// The names of recorded settings, as [`recorded`] reads them, each also of one side.
+pub(crate) fn setting_names(outline: &Outline) -> Vec<String> {
+    let paths = values(outline).into_keys();
+    let names = paths.flat_map(|path| {
+        let of_host = path.split_once('.').filter(|(side, _)| HOSTS.contains(side));
+        let (side, own) = of_host.map_or(("", path.as_str()), |(side, own)| (side, own));
+        // An interface has the name that its host gives it.
+        let own = match own.strip_prefix("interfaces.") {
+            Some(own) => own.split_once('.').map_or(own, |(_, own)| own),
+            None => own,
+        };
+        let own = own.replace('.', " ");
+        [format!("{side} {own}").trim_start().to_owned(), own]
+    });
+    names.collect()
 }
 
 pub(crate) fn values(outline: &Outline) -> ValuesByPath {

@@ -20,11 +20,8 @@ pub enum Error {
     NoTwins { study: i64, name: String },
     #[error("the study {study:?} compares nothing in that metric, so there is nothing to plan for")]
     NothingToSize { study: String },
-    #[error(
-        "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them (`netassay study list`: \
-         path-checksum, path-offload, path-kernel)"
-    )]
-    NothingTraced { study: i64, name: String },
+    #[error("study {study} ({name}) holds no traces of two conditions: {why}")]
+    NothingTraced { study: i64, name: String, why: String },
     #[error(
         "campaign {campaign}: pair {pair} (study {study}) was measured by another plan than pair {first}: {why}; \
          `netassay db remove {study}` leaves it out"
@@ -36,10 +33,10 @@ pub enum Error {
     )]
     NoCommonPairs { campaigns: String },
     #[error(
-        "--by {word}: no pair of this campaign has this label, and of none anything of that name is recorded; \
-         the file of hosts names labels"
+        "--by {word}: no pair of this campaign has this label, and of none anything of that name is recorded; {}",
+        group_suggestion(.nearest)
     )]
-    NoGroups { word: String },
+    NoGroups { word: String, nearest: Option<String> },
     #[error("study {study} cannot be compared with study {baseline}: {why}")]
     NotComparable { baseline: i64, study: i64, why: String },
     #[error("study {study} cannot be judged so: {why}")]
@@ -56,6 +53,13 @@ impl Error {
     pub(crate) fn not_comparable(baseline: &Outline, study: &Outline, why: String) -> Self {
         Self::NotComparable { baseline: baseline.row.id.0, study: study.row.id.0, why }
     }
+}
+
+fn group_suggestion(nearest: &Option<String>) -> String {
+    let sources = || {
+        "the file of hosts names labels, `netassay show NUMBER --environment` recorded settings".to_owned()
+    };
+    nearest.as_ref().map_or_else(sources, |word| format!("did you mean --by {word:?}?"))
 }
 
 fn suggestion(nearest: &Option<&'static str>) -> String {

@@ -5,7 +5,8 @@ use serde::Serialize;
 use stats::StatsError;
 use stats::parts::{Divided, Explained, explain, explain_counts};
 use store::StoredStudy;
-use study::{Closure, KernelPath, Waiting};
+use study::{Closure, Condition, KernelPath, Plan, Waiting};
+use words::MOST_ROUNDS;
 
 use crate::data::aligned::{AlignedTraces, UnmatchedStage, is_usable};
 use crate::data::error::Error;
@@ -52,10 +53,14 @@ pub struct UnclosedRuns {
     pub bound: f64,
     #[serde(skip)]
     exact: bool,
+    /// The rounds of their traces.
+    #[serde(skip)]
+    rounds: u32,
 }
 
 impl UnclosedRuns {
-    pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
+    pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, plan: &Plan) -> Option<Self> {
+        let exact = plan.exact;
         let open = traces.filter(|trace| !closes(trace, exact));
         let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
         (!open.is_empty()).then(|| Self {
@@ -63,6 +68,7 @@ impl UnclosedRuns {
             closure: ends(open.iter().copied()),
             bound: Closure::bound(exact),
             exact,
+            rounds: plan.tracing.as_ref().map_or(0, |tracing| tracing.rounds),
         })
     }
 
@@ -70,14 +76,27 @@ impl UnclosedRuns {
     pub fn clause(&self) -> String {
         let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
         ends.dedup();
+        let more = self.rounds.saturating_mul(4).clamp(20, MOST_ROUNDS);
+        let remedy = match self.rounds < MOST_ROUNDS {
+            true => format!("more rounds know the cost of probes better (`--set trace.rounds={more}`)"),
+            false => format!("{MOST_ROUNDS} rounds, the most, do not tell the cost of probes well enough"),
+        };
         let way_out = if self.exact { "" } else { ", and exact mode counts instructions, which repeat" };
         format!(
-            "{} whose stages do not add up to the whole within {} % ({} % of it): more rounds know the cost of probes better (`--set trace.rounds=20`){way_out}",
+            "{} whose stages do not add up to the whole within {} % ({} % of it): {remedy}{way_out}",
             counted(self.runs, "run"),
             100.0 * self.bound,
             ends.join(" to "),
         )
     }
+}
+
+/// Runs in which no packet was followed, as a clause with the cause and the way to find out more.
+pub fn unfollowed_runs(runs: usize, path: KernelPath) -> String {
+    format!(
+        "{} in which no packet passed the places of {path} once and in order: a queueing discipline may hold packets back, or send one as several; `netassay trace {path}` on these machines counts what became of them",
+        counted(runs, "run")
+    )
 }
 
 pub(crate) fn closes(trace: &PathTrace, exact: bool) -> bool {
@@ -99,6 +118,30 @@ fn runs(
     })
 }
 
+/// The paths and readers, each once, in the order in which they were traced.
+fn traced(stored: &StoredStudy) -> Vec<(KernelPath, Waiting)> {
+    let traces = stored.measurements().flat_map(|run| run.detail.traces());
+    distinct(traces.map(|trace| (trace.path, trace.reader)))
+}
+
+const HOW_TO_TRACE: &str =
+    "`[trace]` in a study asks for them (`netassay study list`: path-checksum, path-offload, path-kernel)";
+
+/// The conditions in whose runs no packet was followed, as clauses.
+pub(crate) fn unfollowed(stored: &StoredStudy) -> Vec<String> {
+    let conditions = stored.plan.conditions.iter();
+    let kinds = traced(stored);
+    let all = conditions.flat_map(|one| kinds.iter().map(move |of| (one, *of)));
+    let clause = |(condition, of): (&Condition, (KernelPath, Waiting))| {
+        let count = runs(stored, condition.index, of).count();
+        let is_followed = runs(stored, condition.index, of).any(|(_, trace)| trace.whole.is_some());
+        let ((path, reader), label) = (of, &condition.label);
+        let why = || format!("{path}, readers {reader}, {label}: {}", unfollowed_runs(count, path));
+        (count > 0 && !is_followed).then(why)
+    };
+    all.filter_map(clause).collect()
+}
+
 /// Judges the stages of traced paths.
 ///
 /// # Errors
@@ -108,12 +151,10 @@ pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPai
         true => explain_counts(divided, RESOLUTION, confidence),
         false => explain(divided, confidence),
     };
-    // A path and its readers, each once, in the order in which they were traced.
-    let traces = stored.measurements().flat_map(|run| run.detail.traces());
-    let traced = distinct(traces.map(|trace| (trace.path, trace.reader)));
-    let pairs = explained(stored, &traced, |conditions, of| ready(stored, conditions, of), judge)?;
+    let pairs = explained(stored, &traced(stored), |conditions, of| ready(stored, conditions, of), judge)?;
     if pairs.is_empty() {
-        return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone() });
+        let why = unfollowed(stored).into_iter().next().unwrap_or_else(|| HOW_TO_TRACE.to_owned());
+        return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone(), why });
     }
     Ok(pairs)
 }
@@ -162,7 +203,7 @@ fn ready(
         return None;
     }
     let lost = all.iter().map(Vec::len).sum::<usize>() - followed.iter().map(Vec::len).sum::<usize>();
-    let open = UnclosedRuns::among(followed.iter().flatten().map(|(_, trace)| *trace), stored.plan.exact);
+    let open = UnclosedRuns::among(followed.iter().flatten().map(|(_, trace)| *trace), &stored.plan);
     let closed = followed.each_ref().map(|runs| {
         let closed = runs.iter().filter(|(_, trace)| closes(trace, stored.plan.exact));
         closed.copied().collect::<Vec<_>>()

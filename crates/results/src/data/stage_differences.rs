@@ -5,7 +5,7 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::origin::TraceOrigin;
-use crate::data::path_comparison::{PathPair, pairs};
+use crate::data::path_comparison::{PathPair, pairs, unfollowed};
 use crate::data::profiled::{ProfilePair, Stacks, profile_pairs, stacks};
 use crate::data::truth;
 
@@ -26,6 +26,9 @@ pub struct StageDifferences {
     #[serde(flatten)]
     pub origin: TraceOrigin,
     pub pairs: Vec<PathPair>,
+    /// The conditions in whose runs no packet was followed, with the cause: they are in no pair.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unfollowed: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<ProfilePair>,
     #[serde(skip)]
@@ -48,6 +51,7 @@ impl StageDifferences {
             confidence,
             origin: TraceOrigin::new(stored, None),
             pairs: pairs(stored, confidence)?,
+            unfollowed: unfollowed(stored),
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
             truth: if stored.plan.exact { Some(EXACT) } else { truth::truth(stored) },

@@ -12,7 +12,7 @@ use crate::data::error::Error;
 use crate::data::matched_conditions::{ConditionSettings, settings_of};
 use crate::data::means::mean_by_boot;
 use crate::data::origin::TraceOrigin;
-use crate::data::path_comparison::{UnclosedRuns, closes};
+use crate::data::path_comparison::{UnclosedRuns, closes, unfollowed_runs};
 use crate::data::stage_differences::unit;
 use crate::words::lists::grouped;
 use crate::words::number::counted;
@@ -24,7 +24,8 @@ pub struct StageRanges {
     pub unit: &'static str,
     /// The ranges of each path and condition.
     pub groups: Vec<TracedPath>,
-    /// The conditions with runs that are left out, because their stages do not add up to the whole.
+    /// The conditions with runs that are left out: no packet was followed, or the stages do not add
+    /// up to the whole.
     pub left_out: Vec<LeftOutRuns>,
 }
 
@@ -37,8 +38,19 @@ pub struct LeftOutRuns {
     pub condition: String,
     pub path: KernelPath,
     pub reader: Waiting,
+    /// Runs in which no packet was followed.
+    pub lost: usize,
     #[serde(flatten)]
-    pub open: UnclosedRuns,
+    pub open: Option<UnclosedRuns>,
+}
+
+impl LeftOutRuns {
+    /// As clauses, with the ways out.
+    pub fn clauses(&self) -> String {
+        let lost = (self.lost > 0).then(|| unfollowed_runs(self.lost, self.path));
+        let open = self.open.as_ref().map(UnclosedRuns::clause);
+        lost.into_iter().chain(open).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// Traces of the same path under the same condition.
@@ -98,11 +110,14 @@ impl TraceSources {
         let exact = stored.plan.exact;
         self.is_exact = exact;
         for mut source in stored.plan.conditions.iter().flat_map(|one| of_condition(pair, stored, one)) {
-            let open = UnclosedRuns::among(source.boots.iter().map(|(_, trace)| trace), exact);
+            let traces = || source.boots.iter().map(|(_, trace)| trace);
+            let lost = traces().filter(|trace| trace.whole.is_none()).count();
+            let open = UnclosedRuns::among(traces(), &stored.plan);
             source.boots.retain(|(_, trace)| closes(trace, exact));
             let (pair, condition, (path, reader)) = (pair.to_owned(), source.label.clone(), source.of);
-            let left_out = |open| LeftOutRuns { source: pair, condition, path, reader, open };
-            self.left_out.extend(open.map(left_out));
+            let is_whole = lost == 0 && open.is_none();
+            let left_out = LeftOutRuns { source: pair, condition, path, reader, lost, open };
+            self.left_out.extend(Some(left_out).filter(|_| !is_whole));
             self.sources.extend(Some(source).filter(|source| !source.boots.is_empty()));
         }
     }
@@ -127,7 +142,7 @@ fn of_condition(pair: &str, stored: &StoredStudy, condition: &Condition) -> Vec<
     let what = format!("{}, {message}, {}, {}", traffic.kind, condition.family, condition.boot.scenario);
     let runs = stored.measurements_of(condition.index);
     let traces = runs.flat_map(|run| {
-        let usable = run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some());
+        let usable = run.detail.traces().iter().filter(|trace| is_usable(trace));
         // The functions are no part of the ranges, and most of the bytes.
         let lean = |trace: &PathTrace| PathTrace { profile: None, ..trace.clone() };
         usable.map(move |trace| ((trace.path, trace.reader), (run.boot, lean(trace))))

@@ -18,9 +18,9 @@ pub struct PooledCampaigns {
     /// The names of these pairs: the boot of a pair has its number here, from 1.
     pub pairs: Vec<String>,
     /// Each campaign as one study: the mean of each pair is one value, in the plan and the
-    /// environments of the first pair with the most conditions.
-    pub outlines: Vec<Outline>,
-    /// The pairs that are left out of each campaign, as sentences without full stops.
+    /// environments of the first pair with the most conditions. `None`: it is left out.
+    pub outlines: Vec<Option<Outline>>,
+    /// The campaigns, and the pairs of each, that are left out, as sentences without full stops.
     pub left_out: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl PooledCampaigns {
     /// the metrics that are compared; `environments` a study with its environments.
     ///
     /// # Errors
-    /// Errors of reading a study; [`Error::NoCommonPairs`].
+    /// Errors of reading a study; [`Error::NoCommonPairs`] if no two campaigns share a pair.
     pub fn new<E: From<Error>>(
         campaigns: &[Vec<PairRow>],
         mut means: impl FnMut(StudyId) -> Result<Outline, E>,
@@ -51,13 +51,12 @@ impl PooledCampaigns {
             pairs.filter_map(|row| Some((row.pair.name.clone(), row.study?))).collect()
         };
         let all: Vec<BTreeMap<String, StudyId>> = campaigns.iter().map(|rows| measured(rows)).collect();
-        let is_common = |name: &&String| all.iter().all(|one| one.contains_key(*name));
-        let pairs: Vec<String> =
-            all.iter().take(1).flat_map(BTreeMap::keys).filter(is_common).cloned().collect();
+        let pairs = common_pairs(&all);
         let mut outlines = Vec::new();
         for studies in &all {
             let (mut base, mut values): (Option<Outline>, _) = (None, PooledValues::default());
-            for (number, name) in (1..).zip(&pairs) {
+            let is_compared = pairs.iter().all(|name| studies.contains_key(name));
+            for (number, name) in (1..).zip(pairs.iter().filter(|_| is_compared)) {
                 let own = means(studies[name])?;
                 values.add(number, &own);
                 let most = base.as_ref().map_or(0, |base| base.plan.conditions.len());
@@ -65,25 +64,48 @@ impl PooledCampaigns {
                     base = Some(own);
                 }
             }
-            if let Some(base) = base {
-                outlines.push(values.pooled(environments(base.row.id)?));
-            }
+            let read = base.map(|base| environments(base.row.id)).transpose()?;
+            outlines.push(read.map(|base| values.pooled(base)));
         }
-        if outlines.len() < campaigns.len() {
+        if outlines.iter().flatten().count() < campaigns.len().min(2) {
             let names = campaigns.iter().flatten().map(|row| row.pair.campaign.clone());
             let campaigns = names.collect::<BTreeSet<String>>().into_iter().collect::<Vec<_>>().join(", ");
             return Err(Error::NoCommonPairs { campaigns }.into());
         }
-        let left_out = campaigns.iter().filter_map(|rows| left_out(rows, &pairs)).collect();
+        let all = campaigns.iter().zip(&outlines);
+        let left_out = all.filter_map(|(rows, outline)| left_out(rows, &pairs, outline.is_some())).collect();
         Ok(Self { pairs, outlines, left_out })
     }
 }
 
-fn left_out(rows: &[PairRow], pairs: &[String]) -> Option<String> {
+/// The pairs of the newest campaign that shares any, and of each earlier one that shares some of
+/// the pairs in common so far. The oldest campaign comes first.
+fn common_pairs(campaigns: &[BTreeMap<String, StudyId>]) -> Vec<String> {
+    let mut common: Option<BTreeSet<&String>> = None;
+    for own in campaigns.iter().rev() {
+        let is_common = |name: &&String| match &common {
+            Some(common) => common.contains(*name),
+            None => campaigns.iter().filter(|one| one.contains_key(*name)).count() >= campaigns.len().min(2),
+        };
+        let shared: BTreeSet<&String> = own.keys().filter(is_common).collect();
+        if !shared.is_empty() {
+            common = Some(shared);
+        }
+    }
+    common.into_iter().flatten().cloned().collect()
+}
+
+fn left_out(rows: &[PairRow], pairs: &[String], is_compared: bool) -> Option<String> {
+    let campaign = &rows.first()?.pair.campaign;
+    if !is_compared {
+        let told = first_of(pairs, TOLD);
+        return Some(format!(
+            "campaign {campaign} is left out: it did not measure the pairs that the others have in common ({told})"
+        ));
+    }
     let is_in = |name: &String| pairs.binary_search(name).is_ok();
     let own = rows.iter().map(|row| &row.pair).filter(|pair| pair.repeat == 1 && !is_in(&pair.name));
     let names: Vec<&str> = own.map(|pair| pair.name.as_str()).collect();
-    let campaign = &rows.first()?.pair.campaign;
     let told = first_of(&names, TOLD);
     (!names.is_empty()).then(|| format!("not every campaign measured these pairs of {campaign}: {told}"))
 }

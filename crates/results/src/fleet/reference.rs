@@ -1,7 +1,5 @@
 //! The reference pair of a campaign: measured again and again, it shows whether the site drifts.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use stats::signed;
 use store::Outline;
@@ -67,9 +65,9 @@ impl FleetReference {
                 Err(Error::Stats(error)) => return Err(error.into()),
                 Err(other) => not_measured.push(PairOfFleet {
                     name: measurement.clone(),
-                    labels: BTreeMap::new(),
                     study: Some(outline.row.id.0),
                     why: Some(other.to_string()),
+                    ..PairOfFleet::default()
                 }),
             }
         }

@@ -96,7 +96,13 @@ impl GateCheck {
     }
 
     /// `shares`: the one-sided error rates of the ends that decide a failure and a pass.
-    pub(crate) fn settle(&mut self, answer: &Analysis, interval: Option<(f64, f64)>, shares: [f64; 2]) {
+    pub(crate) fn settle(
+        &mut self,
+        case: &GateCase,
+        answer: &Analysis,
+        interval: Option<(f64, f64)>,
+        shares: [f64; 2],
+    ) {
         let judged = self.judged_by();
         let comparison = &answer.comparisons[0];
         self.outcome = match interval {
@@ -109,6 +115,7 @@ impl GateCheck {
             (Some(_), _) => {
                 InconclusiveReason::Includes { settled_by: boots_to_settle(&judged, answer, shares) }
             }
+            (None, Some(gap)) if case.is_over_pairs => InconclusiveReason::NoInterval(gap.over_pairs()),
             (None, Some(gap)) => InconclusiveReason::NoInterval(gap.as_str()),
             (None, None) => InconclusiveReason::NoPercentage,
         };

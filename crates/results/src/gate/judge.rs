@@ -75,7 +75,7 @@ pub(crate) fn judge(
         match case.answer(alpha, check.judged_by().is_percent())? {
             Some(answer) => {
                 let interval = alone[place].map(|alone| joined(&check.judged_by(), alone, together[place]));
-                check.settle(&answer, interval, [shares[place], alpha]);
+                check.settle(case, &answer, interval, [shares[place], alpha]);
             }
             None => {
                 let why = case.why_unmeasured().unwrap_or("it was not measured on both sides");

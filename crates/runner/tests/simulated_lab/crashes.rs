@@ -8,8 +8,8 @@ use store::{RunStatus, StoredStudy, StudyId, StudyStatus};
 
 use crate::RECORDED;
 use crate::kernels::{self, OTHER};
-use crate::simulator::{Fault, SimulatedLab, alternated_study};
-use crate::world::World;
+use crate::simulator::{Fault, SimulatedLab};
+use crate::world::{World, alternated_study};
 
 /// A world in which the run with this number crashes a machine. Each condition of the two boots has
 /// a warm-up and two runs: three runs for each of three conditions.

@@ -7,8 +7,8 @@ use record::Cause;
 use store::{RunStatus, StudyStatus};
 
 use crate::RECORDED;
-use crate::simulator::{Fault, looking_study, loud_neighbour};
-use crate::world::World;
+use crate::simulator::{Fault, loud_neighbour};
+use crate::world::{World, looking_study};
 
 /// Runs before the first measured one: the warm-ups of three conditions.
 const WARMUPS: usize = 3;

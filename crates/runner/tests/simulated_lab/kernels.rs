@@ -2,11 +2,10 @@
 
 use netassay_runner::Event;
 use store::StudyStatus;
-use study::Study;
 use testbed::reach::HostBoot;
 
-use crate::simulator::{Fault, study};
-use crate::world::World;
+use crate::simulator::Fault;
+use crate::world::{World, parsed, study};
 
 const DEFAULT: &str = "6.1.0-47-amd64";
 pub(crate) const OTHER: &str = "6.1.0-50-amd64";
@@ -17,7 +16,7 @@ pub(crate) fn world() -> World {
     let text = study().text.replace("\"veth\"", "\"ssh\"");
     let text = text.replace("boots = 2", "boots = { how = \"reboot\", count = 2 }");
     let text = text.replace("[factors]", &format!("[factors]\n        kernel = [\"running\", {OTHER:?}]"));
-    world.study = Study::parse("kernels.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+    world.study = parsed(&text);
     let boot = HostBoot { id: "boot 0".to_owned(), release: DEFAULT.to_owned(), default: DEFAULT.to_owned() };
     world.lab.machines = Some(boot);
     world
@@ -90,7 +89,7 @@ fn what_runs_by_default_is_measured_with_it_also_after_another_study_was_killed(
     // Another study chose it, and was killed.
     world.lab.machines.as_mut().unwrap().release = OTHER.to_owned();
     let text = world.study.text.replace(&format!("\n        kernel = [\"running\", {OTHER:?}]"), "");
-    world.study = Study::parse("default.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+    world.study = parsed(&text);
     world.session(None).unwrap();
     assert_eq!(restarts(&world), ["default", "default"]);
 }

@@ -12,9 +12,9 @@ mod world;
 
 use netassay_runner::{Error, Event};
 use record::{Detail, Setting};
-use simulator::{Fault, looking_study, sending_study, traced_study};
+use simulator::Fault;
 use store::{NewStudy, RunStatus, StoredStudy, StudyStatus};
-use world::World;
+use world::{World, looking_study, sending_study, traced_study};
 
 /// 3 conditions (of 4, of which two read back the same) x 2 boots x 2 runs.
 pub(crate) const RECORDED: usize = 12;

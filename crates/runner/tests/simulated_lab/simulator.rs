@@ -12,70 +12,9 @@ use record::{
     Cause, CountedTurn, Crash, CrashSign, CrashedMachine, Detail, Disturbance, Environment, Note, PathTrace,
     Response, Turns, sample,
 };
-use study::{BootState, Condition, Effective, Settled, Side, Study, Tracing, TuningKey, Turn};
+use study::{BootState, Condition, Effective, Settled, Side, Tracing, TuningKey, Turn};
 use testbed::reach::HostBoot;
 use testbed::{RunOrder, Switches, TurnsOrder};
-
-/// A study over up to 6 boots, with looks after 2, 4 and 6.
-pub(crate) fn looking_study() -> Study {
-    let text = study().text.replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
-    Study::parse("simulated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// tx off drags tso off, so two of the four combinations are one.
-pub(crate) fn study() -> Study {
-    let text = r#"
-        name = "simulated"
-        question = "Does the runner run?"
-        scenario = "veth"
-        [[workload]]
-        kind = "tcp_stream"
-        duration = "10ms"
-        [factors]
-        tx = ["on", "off"]
-        tso = ["on", "off"]
-        [protocol]
-        boots = 2
-        warmup = 1
-        runs = 2
-        seed = 7
-    "#;
-    Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// A study with a path that is traced.
-pub(crate) fn traced_study() -> Study {
-    let text = study().text.replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
-    let text = text.replace("scenario = \"veth\"", "scenario = \"veth\"\n        inside = \"guest\"");
-    Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// A study with conditions that take turns.
-pub(crate) fn alternated_study() -> Study {
-    let text = study().text.replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
-    let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
-    Study::parse("alternated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
-}
-
-/// A study of two ways to send.
-pub(crate) fn sending_study() -> Study {
-    let text = r#"
-        name = "sending"
-        question = "What does GSO give?"
-        scenario = "veth"
-        [[workload]]
-        kind = "udp_stream"
-        duration = "10ms"
-        [factors]
-        sender = ["send", "gso"]
-        family = ["ipv4", "ipv6"]
-        [protocol]
-        boots = 1
-        warmup = 0
-        runs = 1
-    "#;
-    Study::parse("sending.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
-}
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fault {

@@ -7,8 +7,8 @@ use store::{StoredRun, StudyId, StudyStatus};
 use study::{Kind, Study};
 
 use crate::RECORDED;
-use crate::simulator::{Fault, Rates, Turning, alternated_study};
-use crate::world::World;
+use crate::simulator::{Fault, Rates, Turning};
+use crate::world::{World, alternated_study, parsed};
 
 /// Flows of two boots with a warm-up and two recorded ones each.
 const FLOWS: usize = 6;
@@ -142,7 +142,7 @@ fn two_levels(kind: Kind, factor: &str, turns: &str) -> Study {
         "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"{kind}\"\n{buffer}duration = \"1s\"\n\
          [factors]\n{factor}\n[protocol]\nboots = 6\nwarmup = 0\nruns = 1\n{turns}"
     );
-    Study::parse("two.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+    parsed(&text)
 }
 
 /// Each key that `auto` takes (`study`'s tests have the list), from plan to verdict: the same twice

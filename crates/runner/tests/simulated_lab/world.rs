@@ -8,7 +8,7 @@ use record::Cause;
 use store::{RunStatus, Store, StoredStudy, StudyId};
 use study::Study;
 
-use crate::simulator::{SimulatedLab, study};
+use crate::simulator::SimulatedLab;
 
 /// A lab, a store and a study, and all that was told.
 pub(crate) struct World {
@@ -93,4 +93,69 @@ impl World {
 
 fn never(_: &StoredStudy) -> bool {
     false
+}
+
+/// A study over up to 6 boots, with looks after 2, 4 and 6.
+pub(crate) fn looking_study() -> Study {
+    let text = study().text.replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
+    parsed(&text)
+}
+
+/// tx off drags tso off, so two of the four combinations are one.
+pub(crate) fn study() -> Study {
+    let text = r#"
+        name = "simulated"
+        question = "Does the runner run?"
+        scenario = "veth"
+        [[workload]]
+        kind = "tcp_stream"
+        duration = "10ms"
+        [factors]
+        tx = ["on", "off"]
+        tso = ["on", "off"]
+        [protocol]
+        boots = 2
+        warmup = 1
+        runs = 2
+        seed = 7
+    "#;
+    parsed(text)
+}
+
+/// A study with a path that is traced.
+pub(crate) fn traced_study() -> Study {
+    let text = study().text.replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
+    let text = text.replace("scenario = \"veth\"", "scenario = \"veth\"\n        inside = \"guest\"");
+    parsed(&text)
+}
+
+/// A study with conditions that take turns.
+pub(crate) fn alternated_study() -> Study {
+    let text = study().text.replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
+    let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
+    parsed(&text)
+}
+
+/// A study of two ways to send.
+pub(crate) fn sending_study() -> Study {
+    let text = r#"
+        name = "sending"
+        question = "What does GSO give?"
+        scenario = "veth"
+        [[workload]]
+        kind = "udp_stream"
+        duration = "10ms"
+        [factors]
+        sender = ["send", "gso"]
+        family = ["ipv4", "ipv6"]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 1
+    "#;
+    parsed(text)
+}
+
+pub(crate) fn parsed(text: &str) -> Study {
+    Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }

@@ -151,6 +151,17 @@ impl Gap {
             }
         }
     }
+
+    /// The reason in words, where each pair of machines counts as a boot.
+    pub fn over_pairs(self) -> &'static str {
+        match self {
+            Gap::OneBootInCommon | Gap::OneBoot => {
+                "only 1 pair of machines measured both it and the baseline, an interval needs 2 or more"
+            }
+            Gap::NoError => "too few pairs of machines measured both to estimate the error",
+            Gap::Unlike | Gap::Carried => self.as_str(),
+        }
+    }
 }
 
 /// The verdict of a comparison.

@@ -70,7 +70,14 @@ impl Login {
         let (scheme, login) = place.split_once("://").unwrap_or(("postgres", place));
         let scheme = scheme.to_ascii_lowercase();
         let parsed = format!("{scheme}://{login}{mark}{others}").parse::<Config>();
-        let mut config = parsed.map_err(|error| wrong(with_causes(&error)))?;
+        // The error may quote a part of a password.
+        let is_quoted = shown.as_os_str() == text;
+        let unquoted = "the address is invalid, or its password is not percent-encoded";
+        let invalid = |error: postgres::Error| match is_quoted {
+            true => with_causes(&error),
+            false => unquoted.to_owned(),
+        };
+        let mut config = parsed.map_err(|error| wrong(invalid(error)))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host_path(SOCKETS);
         }
@@ -142,6 +149,12 @@ impl Login {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
                 (detail, "let its owner grant the role what it lacks (docs/fleets.md)")
             }
+            // Tables are made only where no version is found.
+            Some(&SqlState::DUPLICATE_TABLE | &SqlState::DUPLICATE_FUNCTION) => (
+                format!("its schema netassay holds tables, but no version of them ({detail})"),
+                "restore the whole database from a copy; if it holds no study, let its owner run `DROP SCHEMA netassay CASCADE`, \
+                 then `netassay db migrate`",
+            ),
             Some(&SqlState::READ_ONLY_SQL_TRANSACTION) => (detail, "name the server that accepts changes"),
             Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
                 (detail, "check the user, and the password in PGPASSWORD")

@@ -8,13 +8,10 @@ use serde_json::{Map, Value as Json};
 use super::login::Login;
 use crate::error::StoreError;
 use crate::store::TransactionFailure;
-use crate::tables::{Rows, Tables};
+use crate::tables::{NUMBERED, Rows, Tables};
 
 // The rows of a statement: the accounts of that many runs are a few megabytes.
 const ROWS: usize = 500;
-
-/// The tables whose rows have numbers.
-const NUMBERED: [&str; 4] = ["study", "document", "boot", "run"];
 
 pub(super) struct ServerTables<'t, 'c> {
     pub(super) transaction: &'t mut Transaction<'c>,

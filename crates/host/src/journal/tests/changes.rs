@@ -152,6 +152,39 @@ fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none()
     assert_eq!((world.bytes("a"), world.bytes("b"), world.journals()), (b"1\n".to_vec(), b"1\n".to_vec(), 0));
 }
 
+/// Pairs of network namespaces on one machine take turns by it.
+#[test]
+fn a_claim_before_the_first_change_keeps_other_sessions_out_until_it_is_given_back() {
+    let world = World::new(&[("a", "1\n"), ("b", "1\n")]);
+    let of_session = |session: u64| {
+        let mut journal = world.journal();
+        journal.session = session;
+        journal
+    };
+    let (mut first, mut second) = (of_session(7), of_session(8));
+    first.claim_early().unwrap();
+    first.claim_early().unwrap();
+    world.enter("net:[2]");
+    of_session(7).claim_early().unwrap();
+    let holder = second.claim_early().unwrap_err().to_string();
+    assert!(holder.starts_with(&format!("process {} (", std::process::id())), "{holder}");
+    first.leave();
+    second.claim_early().unwrap();
+    second.change(&to("a", "2")).unwrap();
+    second.leave();
+    first.claim_early().unwrap_err();
+    second.undo().unwrap();
+    // It is no look for changes that others left: the first change is.
+    world.leave("1.journal", Header { network: "net:[2]".to_owned(), ..dead() }, &[("b", "0", "1\n")]);
+    first.claim_early().unwrap();
+    for left in [first.check_free(), first.change(&to("a", "3"))] {
+        let left = left.unwrap_err().to_string();
+        assert!(left.contains("are not undone") && left.contains("1.journal"), "{left}");
+    }
+    assert_eq!(world.bytes("a"), b"1\n");
+    of_session(8).claim_early().unwrap();
+}
+
 #[test]
 fn a_session_that_begins_while_another_ends_waits_for_its_end() {
     let world = World::new(&[("a", "1\n")]);

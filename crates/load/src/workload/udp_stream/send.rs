@@ -22,10 +22,11 @@ pub(crate) fn datagrams_in_buffer(sender: Sender, message: usize) -> usize {
 pub(crate) trait DatagramWriter {
     const CALL: Call;
 
+    /// The most buffers that a call sends.
     const BUFFERS: usize;
 
-    /// Returns the result of the kernel, or -1 with `errno` set.
-    fn write(&mut self, fd: RawFd) -> isize;
+    /// Sends `buffers` of them. Returns the result of the kernel, or -1 with `errno` set.
+    fn write(&mut self, fd: RawFd, buffers: usize) -> isize;
 }
 
 pub(crate) struct SingleSend<'d> {
@@ -44,7 +45,7 @@ impl DatagramWriter for SingleSend<'_> {
     const BUFFERS: usize = 1;
 
     #[inline(always)]
-    fn write(&mut self, fd: RawFd) -> isize {
+    fn write(&mut self, fd: RawFd, _: usize) -> isize {
         sys::send_to(fd, self.buffer.as_ref(), 0, self.to)
     }
 }
@@ -78,10 +79,10 @@ impl DatagramWriter for Many<'_> {
     const BUFFERS: usize = DATAGRAMS;
 
     #[inline(always)]
-    fn write(&mut self, fd: RawFd) -> isize {
+    fn write(&mut self, fd: RawFd, buffers: usize) -> isize {
         // SAFETY: the headers point to this value's own buffer and places, and to an address that
         // outlives it.
-        unsafe { sys::send_many(fd, &mut self.headers) }
+        unsafe { sys::send_many(fd, &mut self.headers[..buffers]) }
     }
 }
 
@@ -96,15 +97,21 @@ pub(super) fn send<W: DatagramWriter, const PACED: bool>(
     let (message, each) = (lane.message as u64, datagrams_in_buffer(lane.traffic.sender, lane.message));
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
-    while phase.load() < QUIET && pace.wait((W::BUFFERS * each) as u64 * message, phase) {
-        let wrote = writer.write(fd);
+    let mut buffers = W::BUFFERS;
+    while phase.load() < QUIET && pace.wait((buffers * each) as u64 * message, phase) {
+        let wrote = writer.write(fd, buffers);
         if wrote > 0 {
             let taken = if W::BUFFERS > 1 { wrote as usize } else { 1 };
             let datagrams = (taken * each) as u64;
             tally.batch(datagrams, datagrams * message);
-            if taken < W::BUFFERS {
-                // The queue was full, or an error of the path, which recurs if it lasts.
+            if taken == buffers {
+                buffers = W::BUFFERS;
+            } else {
+                // The queue was full, or an error of the path. A call that has sent anything does
+                // not tell an error: if the answer to each datagram is one, as over loopback to a
+                // port that nobody has any more, only the call behind a single datagram fails.
                 tally.refused(each as u64);
+                buffers = 1;
             }
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();

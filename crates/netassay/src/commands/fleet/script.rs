@@ -19,7 +19,7 @@ use super::in_order;
 use crate::cli::{Cli, Command, FleetScript, HostFlags, RunFlags, Scheduler};
 use crate::commands::hosts::{PairOfHosts, pairs};
 use crate::commands::run::asked;
-use crate::commands::study_files::find;
+use crate::commands::study_files::read_text;
 use crate::failure::{Failure, bail};
 use crate::output::{named, print};
 use hosts_file::HostsFileText;
@@ -79,19 +79,24 @@ struct Script<'f> {
 impl<'f> Script<'f> {
     fn new(flags: &'f FleetScript, pairs: &'f [PairOfHosts]) -> Result<Self, Failure> {
         let hosts = HostsFileText::read(&flags.hosts)?;
-        let given = find(&flags.study, &[])?;
+        let study = asked(&flags.study, &flags_of_task(flags, &pairs[0].name)?)?;
+        let bundled = bundled::find(&flags.study);
+        let text = match bundled {
+            Some(known) => known.text.to_owned(),
+            None => read_text(Path::new(&flags.study), study::MAX_TEXT as u64, "a study file")?,
+        };
+        // No script holds a carriage return.
+        let text = text.replace("\r\n", "\n");
         let campaign = match &flags.campaign {
             Some(name) if (1..=LONGEST_CAMPAIGN).contains(&name.len()) => name.clone(),
             Some(_) => bail!(Usage, "--campaign: a name has 1 to {LONGEST_CAMPAIGN} bytes"),
             None => {
-                let content = format!("{}\0{}\0{}", given.text, hosts.text(), flags.options.join("\0"));
-                format!("{}@{:016x}", given.name, fnv1a(content.as_bytes()))
+                let content = format!("{text}\0{}\0{}", hosts.text(), flags.options.join("\0"));
+                format!("{}@{:016x}", study.name, fnv1a(content.as_bytes()))
             }
         };
-        let study = asked(&flags.study, &flags_of_task(flags, &pairs[0].name, &campaign)?)?;
         let tasks = in_order(pairs, study.protocol.seed).into_iter();
         let tasks = tasks.map(|(pair, repeat)| (task_name(&pair.name, repeat), pair.name.as_str()));
-        let is_bundled = bundled::find(&flags.study).is_some();
         Ok(Self {
             flags,
             pairs,
@@ -103,7 +108,7 @@ impl<'f> Script<'f> {
             .into_owned(),
             facts: facts(&study),
             tasks: tasks.collect(),
-            study: (!is_bundled).then_some(given.text),
+            study: bundled.is_none().then_some(text),
             hosts,
             campaign,
         })
@@ -116,7 +121,10 @@ impl<'f> Script<'f> {
             (_, true, _) => kubernetes::text(self)?,
             _ => self.local(),
         };
-        let changes = |text: &str| matches!(words::sanitised_lines(text), Cow::Owned(_));
+        // YAML has neither of the two noncharacters.
+        let changes = |text: &str| {
+            matches!(words::sanitised_lines(text), Cow::Owned(_)) || text.contains(['\u{fffe}', '\u{ffff}'])
+        };
         // Printed as its escape it would make another study.
         if changes(&text)
             && let Some(letter) = text.chars().find(|letter| changes(&letter.to_string()))
@@ -167,18 +175,22 @@ impl<'f> Script<'f> {
 }
 
 /// The options of a task, read as the task reads them.
-fn flags_of_task(flags: &FleetScript, pair: &str, campaign: &str) -> Result<RunFlags, Failure> {
+fn flags_of_task(flags: &FleetScript, pair: &str) -> Result<RunFlags, Failure> {
+    let campaign = flags.campaign.as_deref().unwrap_or(pair);
     let hosts = flags.hosts.as_os_str().to_owned();
     let before = ["netassay", "run", &flags.study, "--hosts"].map(OsString::from);
     let of_pair = ["--pair", pair, "--repeat", "1", "--campaign", campaign, "--db", "netassay.db"];
     let behind = of_pair.into_iter().chain(["--no-report", "--progress", "plain"]);
     let behind = behind.chain(flags.options.iter().map(String::as_str)).map(OsString::from);
-    match Cli::read(before.into_iter().chain([hosts]).chain(behind))?.command {
-        Command::Run(run) if run.flags.campaign.dry_run => {
-            bail!(Usage, "--dry-run: the tasks would measure nothing: leave it out")
-        }
-        Command::Run(run) => Ok(run.flags),
-        _ => Err(Failure::Internal("the command of a task is no `run`".to_owned())),
+    let read = Cli::read(before.into_iter().chain([hosts]).chain(behind));
+    let nothing = "the tasks would measure nothing: leave it out";
+    match read.map(|read| read.command) {
+        // To clap it is no error.
+        Err(help) if !help.use_stderr() => bail!(Usage, "--help: {nothing}"),
+        Ok(Command::Run(run)) if run.flags.campaign.dry_run => bail!(Usage, "--dry-run: {nothing}"),
+        Ok(Command::Run(run)) => Ok(run.flags),
+        Ok(_) => Err(Failure::Internal("the command of a task is no `run`".to_owned())),
+        Err(wrong) => Err(wrong.into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,14 +54,15 @@ fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in given {
         let cannot_read = |source| Failure::Read { path: path.clone(), source };
-        if !path.exists() {
-            bail!(
+        let is_directory = match fs::metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => bail!(
                 Nothing,
                 "there is no {}: no task began there; name the directory of the pairs' files",
                 named(path)
-            );
-        }
-        if !path.is_dir() {
+            ),
+            about => about.map_err(cannot_read)?.is_dir(),
+        };
+        if !is_directory {
             files.push(path.clone());
             continue;
         }
@@ -96,6 +98,8 @@ fn read(file: &Path) -> Result<Vec<FoundPair>, Failure> {
 
 fn status_of(store: &Store, row: PairRow) -> Result<PairStatus, Failure> {
     let PairRow { pair, study, failure, .. } = row;
+    // Another program may have stored a longer reason.
+    let failure = failure.as_deref().map(words::shortened_reason);
     let status = |state| PairStatus {
         file: Some(named(store.path())),
         study: study.map(|study| study.0),

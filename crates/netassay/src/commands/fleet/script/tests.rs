@@ -95,10 +95,12 @@ fn what_the_tasks_would_refuse_is_refused_before() {
         (hosts.as_str(), &["--", "--no-such"][..], "'--no-such'"),
         (&hosts, &["--", "--pair", "rack1"], "--pair"),
         (&hosts, &["--", "--repeat", "2"], "--repeat"),
-        (&hosts, &["--", "--dry-run"], "would measure nothing"),
+        (&hosts, &["--", "--dry-run"], "--dry-run: the tasks would measure nothing"),
+        (&hosts, &["--", "--help"], "--help: the tasks would measure nothing"),
         (&hosts, &["--", "--set", "boots=0"], "`boots` must be 1 to 1000"),
         (&hosts, &["--campaign", ""], "a name has 1 to 256 bytes"),
         (&hosts, &["--campaign", "a\u{202e}b"], "cannot hold the character \\u{202e}"),
+        (&hosts, &["--campaign", "a\u{ffff}b"], "cannot hold the character \\u{ffff}"),
         ("", &[], "has no [[pair]]"),
     ] {
         let error = script("--local", STUDY, hosts, more).unwrap_err();
@@ -115,6 +117,7 @@ fn tasks_share_a_campaign_as_long_as_study_hosts_and_options_are_the_same() {
     let first = campaign("--local", STUDY, &hosts, &[]);
     assert!(first.starts_with("tso@"), "{first}");
     assert_eq!(first, campaign("--slurm", STUDY, &hosts, &[]));
+    assert_eq!(first, campaign("--local", &STUDY.replace('\n', "\r\n"), &hosts, &[]));
     assert_ne!(first, campaign("--local", &format!("{STUDY}\n"), &hosts, &[]));
     assert_ne!(first, campaign("--local", STUDY, &hosts.replace("a2", "a3"), &[]));
     assert_ne!(first, campaign("--local", STUDY, &hosts, &["--", "--set", "boots=2"]));
@@ -124,6 +127,15 @@ fn tasks_share_a_campaign_as_long_as_study_hosts_and_options_are_the_same() {
 fn the_text_of_a_file_does_not_end_its_here_document_and_is_no_template() {
     assert_eq!(here_document("x", "a\nEND\nEND_\n"), "put x <<'END__'\na\nEND\nEND_\nEND__");
     assert_eq!(fill("<@one@>\n", &[("one", "@two@"), ("two", "never")]), "<@two@>");
+}
+
+#[test]
+fn a_study_that_is_traced_between_machines_only_has_a_script() {
+    let traced =
+        STUDY.replace("tcp_stream", "udp_rr").replace(r#"tso = ["on", "off"]"#, "message = [64, 1400]");
+    let traced = traced + "[trace]\npaths = [\"udp-tx\"]\n";
+    let (text, _) = script("--local", &traced, &HOSTS.replace("OWN", SRUN), &[]).unwrap();
+    assert!(text.contains("\n[trace]\n"), "{text}");
 }
 
 /// No pair has a blank in its name.
