@@ -55,16 +55,16 @@ pub struct PairOfFleet {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub study: Option<i64>,
     /// The tries of runs that failed.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub failed_runs: u32,
     /// The tries of runs that were disturbed, and so do not count.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub disturbed_runs: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-fn is_none(runs: &u32) -> bool {
+fn is_zero(runs: &u32) -> bool {
     *runs == 0
 }
 

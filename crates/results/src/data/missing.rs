@@ -21,7 +21,7 @@ pub struct MissingRuns {
     disturbed: usize,
     not_tried: usize,
     /// The runs that were not made as their condition crashed a machine in their boot.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     left_out: usize,
     /// The reasons of the failures, the most frequent first.
     reasons: Vec<FailureReason>,
@@ -34,7 +34,7 @@ pub struct MissingRuns {
     status: StudyStatus,
 }
 
-fn is_none(runs: &usize) -> bool {
+fn is_zero(runs: &usize) -> bool {
     *runs == 0
 }
 

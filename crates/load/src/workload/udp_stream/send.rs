@@ -107,9 +107,9 @@ pub(super) fn send<W: DatagramWriter, const PACED: bool>(
             if taken == buffers {
                 buffers = W::BUFFERS;
             } else {
-                // The queue was full, or an error of the path. A call that has sent anything does
-                // not tell an error: if the answer to each datagram is one, as over loopback to a
-                // port that nobody has any more, only the call behind a single datagram fails.
+                // The queue was full, or the path reported an error, which a call that has sent
+                // anything does not return. If each datagram brings one, as over loopback to a
+                // closed port, only the call after a single datagram fails.
                 tally.refused(each as u64);
                 buffers = 1;
             }
